@@ -1,0 +1,110 @@
+/* Sources and spans. A source is one block: header, line table, text, name. */
+#include "core/source.h"
+
+#define LARGEST_SOURCE ((size_t)1 << 31)
+
+static uint32_t count_lines(const char *text, size_t len) {
+    uint32_t lines = 1;
+    for (size_t i = 0; i < len; i++)
+        lines += text[i] == '\n';
+    return lines;
+}
+
+static size_t block_size(size_t name_len, size_t len, uint32_t line_count) {
+    return sizeof(GpSource) + sizeof(uint32_t) * line_count + len + 1 + name_len + 1;
+}
+
+static void fill_line_starts(GpSource *src) {
+    uint32_t line = 0;
+    src->line_starts[line++] = 0;
+    for (uint32_t i = 0; i < src->len; i++) {
+        if (src->text[i] == '\n')
+            src->line_starts[line++] = i + 1;
+    }
+}
+
+GpSource *gp_source_new(GpSession *s, const char *name, const char *text, size_t len,
+                        uint32_t first_line, uint32_t first_column) {
+    if (len > LARGEST_SOURCE)
+        return NULL;
+    uint32_t line_count = count_lines(text, len);
+    size_t name_len = strlen(name);
+    GpSource *src = gp_try_calloc(s, block_size(name_len, len, line_count));
+    if (!src)
+        return NULL;
+    uint32_t *line_starts = (uint32_t *)(src + 1);
+    char *text_copy = (char *)(line_starts + line_count);
+    char *name_copy = text_copy + len + 1;
+    if (len)
+        memcpy(text_copy, text, len);
+    memcpy(name_copy, name, name_len);
+    *src = (GpSource){
+        .session = s,
+        .refs = 1,
+        .name = name_copy,
+        .text = text_copy,
+        .len = (uint32_t)len,
+        .first_line = first_line,
+        .first_column = first_column,
+        .line_starts = line_starts,
+        .line_count = line_count,
+    };
+    fill_line_starts(src);
+    return src;
+}
+
+GpSource *gp_source_retain(GpSource *src) {
+    if (src)
+        src->refs++;
+    return src;
+}
+
+void gp_source_release(GpSource *src) {
+    if (!src || --src->refs != 0)
+        return;
+    gp_free(src->session, src, block_size(strlen(src->name), src->len, src->line_count));
+}
+
+GpSpan gp_span_join(GpSpan a, GpSpan b) {
+    if (!a.src)
+        return b;
+    if (!b.src)
+        return a;
+    gp_assert(a.src == b.src);
+    uint32_t off = GP_MIN(a.off, b.off);
+    uint32_t end = GP_MAX(a.off + a.len, b.off + b.len);
+    return (GpSpan){a.src, off, end - off};
+}
+
+uint32_t gp_source_line_index(const GpSource *src, uint32_t off) {
+    uint32_t low = 0, high = src->line_count; /* line_starts[low] <= off < line_starts[high] */
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+        if (src->line_starts[middle] <= off) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+GpPlaceInFile gp_span_start(GpSpan span) {
+    if (!span.src)
+        return (GpPlaceInFile){"<none>", 0, 0};
+    const GpSource *src = span.src;
+    uint32_t index = gp_source_line_index(src, span.off);
+    uint32_t column = span.off - src->line_starts[index] + 1;
+    if (index == 0)
+        column += src->first_column - 1;
+    return (GpPlaceInFile){src->name, src->first_line + index, column};
+}
+
+GpStr gp_source_line(const GpSource *src, uint32_t index) {
+    gp_assert(index < src->line_count);
+    uint32_t start = src->line_starts[index];
+    uint32_t end = index + 1 < src->line_count ? src->line_starts[index + 1] - 1 : src->len;
+    if (end > start && src->text[end - 1] == '\r')
+        end--;
+    return (GpStr){src->text + start, end - start};
+}

@@ -1,0 +1,50 @@
+/* Sources and spans. A source is a text that diagnostics can point into: a kernel file, a
+** kernel string inside a script, or a script itself. */
+#ifndef GP_SOURCE_H
+#define GP_SOURCE_H
+
+#include "core/session.h"
+#include "core/str.h"
+
+/* Reference-counted and immutable: diagnostics outlive the module they speak of. The count is
+** not atomic: a session is used by one thread at a time. */
+typedef struct GpSource {
+    GpSession *session;
+    uint32_t refs;
+    const char *name;       /* shown to users: path or chunk name */
+    const char *text;       /* NUL-terminated copy */
+    uint32_t len;
+    uint32_t first_line;    /* line of text[0] in `name`; 1 for a whole file */
+    uint32_t first_column;  /* column of text[0], 1-based: a kernel string starts after `[[` */
+    uint32_t *line_starts;  /* offsets; line_starts[0] == 0 */
+    uint32_t line_count;
+} GpSource;
+
+/* Copies name and text; refs is 1. NULL when out of memory or longer than 2^31 bytes. */
+GP_NODISCARD GpSource *gp_source_new(GpSession *s, const char *name, const char *text, size_t len,
+                                     uint32_t first_line, uint32_t first_column);
+GpSource *gp_source_retain(GpSource *src);
+void gp_source_release(GpSource *src); /* NULL is ignored */
+
+/* A piece of a source. src NULL: no place (made by the compiler). */
+typedef struct GpSpan {
+    GpSource *src;
+    uint32_t off, len;
+} GpSpan;
+#define GP_NO_SPAN ((GpSpan){NULL, 0, 0})
+
+/* The smallest span that covers both; both in the same source. */
+GpSpan gp_span_join(GpSpan a, GpSpan b);
+
+typedef struct GpPlaceInFile {
+    const char *file;
+    uint32_t line, column; /* 1-based; column counts bytes */
+} GpPlaceInFile;
+/* Where a span starts, in the user's file. {"<none>", 0, 0} for GP_NO_SPAN. */
+GpPlaceInFile gp_span_start(GpSpan span);
+/* The whole text of line number `line` (1-based within the source text), without newline. */
+GpStr gp_source_line(const GpSource *src, uint32_t index);
+/* Index into line_starts of the line that holds offset `off`. */
+uint32_t gp_source_line_index(const GpSource *src, uint32_t off);
+
+#endif
