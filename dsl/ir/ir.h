@@ -1,0 +1,248 @@
+/* The kernel IR: SSA with structured control flow.
+**
+** A function is a region; a region is a list of instructions that ends in a terminator (yield,
+** break, continue, return). Loops and conditionals hold regions and stay structured until the
+** backend, because pipelining, warp specialisation and splitting at barriers are transforms of
+** regions. Values are scalars, tiles, tensors and addresses. Everything is concrete: generics
+** are replaced while the IR is built from the checked tree (dsl/lower*.c).
+**
+** Levels: a tile function holds tile ops (GP_T), then laid-out ones (GP_L), then GPU ones (GP_G);
+** a SIMT function holds GP_S ops. The verifier enforces the level of a function.
+** All of it lives in one arena per function (GpIrFn.arena). */
+#ifndef GP_IR_H
+#define GP_IR_H
+
+#include "core/arena.h"
+#include "core/diag.h"
+#include "core/elem.h"
+#include "core/image.h"
+
+enum { GP_T = 1, GP_L = 2, GP_G = 4, GP_S = 8, GP_ANY = 15 };
+enum { GP_COMM = 1, GP_ASSOC = 2, GP_IDEM = 4 };
+
+typedef enum GpOp {
+#define GP_OP(id, spelling, levels, sig, effects, algebra, lowering, surface, sm, ptx, doc) GpOp_##id,
+#include "dsl/ir/op.def"
+    GpOp_count
+} GpOp;
+
+/* Operand and result rules. `e` is an element type, `sh` a tile shape or scalar. */
+typedef enum GpSig {
+    GpSig_Const,      /* () -> e sh; value in imm */
+    GpSig_Num1,       /* (x) -> x; x integer or float */
+    GpSig_Num2,       /* (x, x) -> x; integer or float */
+    GpSig_Int2,       /* (x, x) -> x; integer */
+    GpSig_Bits1,      /* (x) -> x; integer or bool */
+    GpSig_Bits2,      /* (x, x) -> x; integer or bool */
+    GpSig_Float1,     /* (x) -> x; float */
+    GpSig_Float2,
+    GpSig_Float3,
+    GpSig_Cmp,        /* (x, x) -> bool sh; any element type; pred */
+    GpSig_Select,     /* (bool sh, x, x) -> x */
+    GpSig_Cast,       /* (e1 sh) -> e2 sh */
+    GpSig_Bitcast,    /* (e1 sh) -> e2 sh, same width */
+    GpSig_If,         /* (bool) -> results; regions then, else */
+    GpSig_For,        /* (i, i, i, carried...) -> carried; i one integer type; region (i, carried...) */
+    GpSig_Loop,       /* (carried...) -> results; region (carried...); yields carried, breaks give results */
+    GpSig_Block,      /* () -> results; region () */
+    GpSig_Carry,      /* (values...) -> nothing */
+    GpSig_Nothing,    /* () -> nothing */
+    GpSig_CheckIndex, /* (i64 or u64 index, u64 length) or (i32 index, i32 length) -> bool; site */
+    GpSig_CheckDiv,   /* (integer sh) -> nothing; site */
+    GpSig_Assert,     /* (bool) -> nothing; site */
+    GpSig_Splat,      /* (scalar e) -> tile e */
+    GpSig_Broadcast,  /* (tile) -> tile; same rank, axes equal or 1 */
+    GpSig_Reshape,    /* (tile) -> tile; same element count */
+    GpSig_Iota,       /* () -> integer tile of rank 1 */
+    GpSig_ToScalar,   /* (tile of one element) -> scalar */
+    GpSig_Axis,       /* () -> i32 on the tile track, u32 on SIMT; axis 0..2 */
+    GpSig_Dim,        /* (tensor) -> i32; axis */
+    GpSig_LoadTile,   /* (tensor, i32 x rank, [bool]) -> tile of the tensor's element and rank; a false bool gives zeros */
+    GpSig_StoreTile,  /* (tensor, tile, i32 x rank, [bool]) -> nothing */
+    GpSig_PtrAdd,     /* (ptr, i64 or u64) -> ptr */
+    GpSig_Slot,       /* () -> ptr to local memory; count in imm.i elements */
+    GpSig_Load,       /* (ptr, [bool]) -> scalar */
+    GpSig_Store,      /* (ptr, scalar, [bool]) -> nothing */
+} GpSig;
+
+typedef enum GpEffect {
+    GpEffect_Pure, GpEffect_Read, GpEffect_Write, GpEffect_Check, GpEffect_Control, GpEffect_Convergent
+} GpEffect;
+
+typedef enum GpSurface { GpSurface_None, GpSurface_Math, GpSurface_Tile, GpSurface_Method } GpSurface;
+
+typedef struct GpOpInfo {
+    const char *name;
+    uint8_t levels, algebra;
+    GpSig sig;
+    GpEffect effect;
+    GpSurface surface;
+    uint16_t min_sm, min_ptx;
+    const char *doc;
+} GpOpInfo;
+extern const GpOpInfo gp_op_info[GpOp_count];
+bool gp_op_find(GpStr spelling, GpOp *out);
+bool gp_op_is_terminator(GpOp op);
+
+typedef enum GpPred { GpPred_Eq, GpPred_Ne, GpPred_Lt, GpPred_Le, GpPred_Gt, GpPred_Ge } GpPred;
+
+typedef enum GpSpace { GpSpace_Global, GpSpace_Shared, GpSpace_Local } GpSpace;
+
+typedef enum GpIrTypeKind { GpIrType_Scalar, GpIrType_Tile, GpIrType_Ptr, GpIrType_Tensor } GpIrTypeKind;
+
+typedef struct GpLayout GpLayout; /* dsl/ir/layout.h; only at GP_L */
+
+/* Hash-consed per function: equal types are one pointer. */
+typedef struct GpIrType {
+    GpIrTypeKind kind;
+    GpElem elem;            /* of the value, the tile, the pointee or the tensor */
+    GpShape shape;          /* tile extents; tensor extents with GP_DYNAMIC */
+    GpSpace space;          /* pointers */
+    const GpLayout *layout; /* tiles at GP_L, else NULL */
+} GpIrType;
+
+typedef struct GpInst GpInst;
+typedef struct GpRegion GpRegion;
+typedef struct GpIrFn GpIrFn;
+
+typedef struct GpValue {
+    const GpIrType *type;
+    GpInst *inst;       /* the instruction it is a result of, or NULL: */
+    GpRegion *region;   /* the region it is a parameter of (function parameters too) */
+    uint32_t index;     /* which result or parameter */
+    uint32_t id;        /* unique in the function; dense after gp_ir_number */
+    const char *name;   /* the source's name for it, or NULL; printing only */
+    struct GpValue *forward; /* set by a pass that replaced it; gp_ir_apply_forwards resolves */
+} GpValue;
+
+struct GpRegion {
+    GpInst *owner;     /* NULL: the function's body */
+    GpValue **params;
+    uint32_t param_count;
+    GpInst *first, *last;
+};
+
+struct GpInst {
+    GpOp op;
+    GpSpan span;
+    GpInst *prev, *next;
+    GpRegion *parent;
+    GpValue **operands;
+    uint32_t operand_count;
+    GpValue **results;
+    uint32_t result_count;
+    GpRegion **regions;
+    uint32_t region_count;
+    GpScalar imm;     /* const: the value (of a tile: in every element); slot: count in i */
+    GpPred pred;      /* cmp */
+    uint8_t axis;     /* program_id, dim, thread_id, ... */
+    uint32_t site;    /* checks: index into fn->sites */
+    GpInst *target;   /* break, continue: the enclosing loop, for or block */
+};
+
+/* What a parameter of the function is at the ABI. A tensor parameter stands for its base, its
+** dynamic extents and its strides; the backends expand it (gp_ir_abi). */
+typedef struct GpIrParam {
+    GpParamKind kind;   /* GpParam_Base for a tensor or a slice's address, Len, Scalar */
+    uint8_t arg;        /* index of the source-level parameter */
+    bool is_written;    /* reached through &mut or DisjointSlice */
+    bool is_unique;     /* nothing else aliases it during the launch: noalias */
+    /* Launch facts of the variant (GpArgFacts) */
+    bool aligned16;     /* base and outer strides are multiples of 16 bytes */
+    bool unit_stride;   /* innermost stride is 1 */
+    bool small;         /* every offset fits in 31 bits */
+} GpIrParam;
+
+typedef enum GpTrack { GpTrack_None, GpTrack_Tile, GpTrack_Simt } GpTrack;
+
+struct GpIrFn {
+    GpArena *arena;
+    const char *name;       /* as users know it */
+    const char *symbol;     /* unique spelling with its generics: entry name */
+    GpTrack track;
+    uint8_t level;          /* GP_T, GP_L, GP_G or GP_S */
+    GpSpan span;
+    GpRegion *body;         /* its params are the function's */
+    GpIrParam *params;      /* one per body->params */
+    uint32_t param_count;
+    GpCheckSite *sites;
+    uint32_t site_count, site_cap;
+    uint32_t block[3];      /* SIMT: threads known at compile time, 0 unknown */
+    uint32_t max_threads;   /* SIMT: launch bound; 0 none */
+    uint32_t min_blocks;    /* SIMT: launch_bounds' second argument; 0 none */
+    bool equal_lens;        /* SIMT: every slice of this launch has the same length, one value */
+    uint32_t next_id;
+    GpMap types;            /* hash-consing; private to ir.c */
+    uint32_t type_count;
+    const GpIrType **type_list;
+};
+
+/* Building */
+GpIrFn *gp_ir_fn_make(GpArena *arena, const char *name, GpTrack track, GpSpan span);
+const GpIrType *gp_ir_scalar(GpIrFn *fn, GpElem elem);
+const GpIrType *gp_ir_tile(GpIrFn *fn, GpElem elem, const GpShape *shape);
+const GpIrType *gp_ir_ptr(GpIrFn *fn, GpElem elem, GpSpace space);
+const GpIrType *gp_ir_tensor(GpIrFn *fn, GpElem elem, const GpShape *shape);
+const GpIrType *gp_ir_with_layout(GpIrFn *fn, const GpIrType *tile, const GpLayout *layout);
+/* Adds a parameter to the function's body. */
+GpValue *gp_ir_add_param(GpIrFn *fn, const GpIrType *type, GpIrParam param, const char *name);
+uint32_t gp_ir_add_site(GpIrFn *fn, GpCheckKind kind, uint8_t axis, GpSpan span, const char *what);
+
+/* An insertion point: new instructions go before `before`, at the region's end when NULL. */
+typedef struct GpBuilder {
+    GpIrFn *fn;
+    GpRegion *region;
+    GpInst *before;
+    GpSpan span; /* given to new instructions */
+} GpBuilder;
+
+GpRegion *gp_ir_region(GpIrFn *fn);
+GpValue *gp_ir_region_param(GpIrFn *fn, GpRegion *r, const GpIrType *type, const char *name);
+/* A new instruction at the insertion point. Operands are copied; one result per entry of
+** `results`. Regions and attributes are set by the caller afterwards. */
+GpInst *gp_build(GpBuilder *b, GpOp op, GpValue *const *operands, uint32_t operand_count,
+                 const GpIrType *const *results, uint32_t result_count);
+/* Conveniences for the common shapes; each returns result 0. */
+GpValue *gp_build_const(GpBuilder *b, const GpIrType *type, GpScalar value);
+GpValue *gp_build_int(GpBuilder *b, GpElem elem, int64_t value);
+GpValue *gp_build1(GpBuilder *b, GpOp op, GpValue *x);               /* result type of x */
+GpValue *gp_build2(GpBuilder *b, GpOp op, GpValue *x, GpValue *y);   /* result type of x */
+GpValue *gp_build_cmp(GpBuilder *b, GpPred pred, GpValue *x, GpValue *y);
+GpValue *gp_build_cast(GpBuilder *b, GpValue *x, GpElem to);
+GpValue *gp_build_select(GpBuilder *b, GpValue *c, GpValue *x, GpValue *y);
+void gp_ir_set_regions(GpIrFn *fn, GpInst *inst, GpRegion *const *regions, uint32_t count);
+void gp_ir_remove(GpInst *inst); /* unlinks; its results must be unused */
+GpInst *gp_ir_terminator(const GpRegion *r); /* the last instruction; NULL while unfinished */
+
+/* Walking and rewriting */
+typedef enum GpWalk { GpWalk_Before, GpWalk_After } GpWalk; /* an instruction before or after its regions */
+void gp_ir_walk(GpIrFn *fn, GpWalk order, void (*visit)(GpInst *inst, void *ud), void *ud);
+void gp_ir_apply_forwards(GpIrFn *fn);
+void gp_ir_number(GpIrFn *fn); /* dense ids in program order */
+GpIrFn *gp_ir_clone(GpArena *arena, const GpIrFn *fn);
+
+/* Text. The parser reads what the printer writes, and is for tests. */
+void gp_ir_print(const GpIrFn *fn, GpText *out);
+GpIrFn *gp_ir_parse(GpArena *arena, GpSource *src, GpDiags *diags);
+
+/* Checks every rule of this header and of op.def. On the first violation writes what is wrong
+** (op, value, rule) to `why` and returns false. */
+bool gp_ir_verify(const GpIrFn *fn, GpText *why);
+
+/* ABI: the parameters the compiled function takes, in order. For a tensor of rank r: Base, then
+** Dim of each dynamic axis, then Stride of each axis (the innermost is left out when
+** unit_stride). A Mailbox comes last when the function has sites. Offsets are naturally aligned. */
+GpImageParam *gp_ir_abi(const GpIrFn *fn, GpArena *arena, uint32_t *count, uint32_t *bytes);
+
+/* Passes (dsl/ir/pass.def): runs those of a stage for the function's track, in place. Debug
+** builds verify after every pass; a violation is a bug that names the pass. The semantic stage
+** belongs to instantiation; the optimizing one to the backends. */
+typedef enum GpPassStage { GpPassStage_Semantic, GpPassStage_Optimize } GpPassStage;
+void gp_ir_run_passes(GpIrFn *fn, GpPassStage stage);
+
+/* The oracle: runs IR as it was instantiated, no optimizing pass applied. Same signature and parameter block as
+** a compiled CPU kernel, so it can stand behind a GpImage. */
+void gp_interp_run(const GpIrFn *fn, const uint8_t *params, const GpGrid *grid, uint64_t first,
+                   uint64_t count);
+
+#endif

@@ -1,0 +1,47 @@
+/* Layouts: which element of a tile each register of each lane of each warp holds.
+**
+** A layout is integer repetitions x a linear map over bits x affine padding (Zhou et al.,
+** "Linear Layouts", arXiv 2505.23819). The linear part maps the bits of (register, lane, warp)
+** to bits of the tile coordinates by XOR; repetitions multiply extents that are no powers of
+** two (192 rows = 3 x 64). Blocked register layouts, tensor-core fragments and shared-memory
+** swizzles are instances. */
+#ifndef GP_LAYOUT_H
+#define GP_LAYOUT_H
+
+#include "core/arena.h"
+#include "core/elem.h"
+
+enum { GP_LAYOUT_BITS = 20 }; /* per input dimension at most */
+
+typedef enum GpLayoutDim { GpLayoutDim_Register, GpLayoutDim_Lane, GpLayoutDim_Warp, GpLayoutDim_count } GpLayoutDim;
+
+/* bases[d][i]: the coordinate reached by setting bit i of input dimension d alone. A zero basis
+** means that the bit does not change the coordinate (the element is held twice). */
+struct GpLayout {
+    uint8_t rank;
+    uint8_t bits[GpLayoutDim_count];
+    int32_t bases[GpLayoutDim_count][GP_LAYOUT_BITS][GP_MAX_RANK];
+    int32_t atom[GP_MAX_RANK];   /* extents covered by the linear part */
+    int32_t repeat[GP_MAX_RANK]; /* integer repetitions per axis, the slowest register digits */
+};
+typedef struct GpLayout GpLayout;
+
+/* Elements one thread holds: 2^register bits x all repetitions. */
+uint32_t gp_layout_registers(const GpLayout *l);
+uint32_t gp_layout_threads(const GpLayout *l);
+GpShape gp_layout_shape(const GpLayout *l);
+/* Coordinates of register `reg` of lane `lane` of warp `warp`. */
+void gp_layout_at(const GpLayout *l, uint32_t reg, uint32_t lane, uint32_t warp, int32_t *coord);
+bool gp_layout_equal(const GpLayout *a, const GpLayout *b);
+/* Every element is held by at least one (register, lane, warp). */
+bool gp_layout_covers(const GpLayout *l);
+
+/* The blocked layout for streaming access: the innermost axis first to registers in runs of
+** `vector` elements, then lanes, then warps, then registers again. `threads` is a multiple of 32
+** and a power of two; extents that are too small for all threads are held more than once. */
+const GpLayout *gp_layout_blocked(GpArena *arena, const GpShape *shape, uint32_t vector,
+                                  uint32_t threads);
+/* Longest run of registers (power of two) that hold consecutive elements of the innermost axis. */
+uint32_t gp_layout_run(const GpLayout *l);
+
+#endif
