@@ -1,0 +1,129 @@
+/* Between the parts of the front end: collecting and resolving names (resolve*.c), types of nodes
+** and generics (generic*.c, unify.c), bodies (check*.c), moves and borrows (place.c, move.c,
+** borrow*.c), IR (lower*.c). Not for other folders. */
+#ifndef GP_CHECK_H
+#define GP_CHECK_H
+
+#include "dsl/module.h"
+
+struct GpStd {
+    GpSession *session;
+    GpArena *arena;
+    GpInterner *names;   /* shared by every module of the session: symbols compare by pointer */
+    GpTypes *types;      /* shared too, so that std types are one pointer */
+    GpDiags *diags;      /* errors in dsl/std are bugs */
+    GpDef *cutile_core;  /* crate modules */
+    GpDef *cuda_device;
+    GpDef *core;         /* core and std: the listed part */
+    GpDef *prelude[3];   /* by GpTrack: names in scope without `use` */
+    GpDef *lang[64];     /* by GpLang */
+    GpDef **impls;       /* every impl of std */
+    uint32_t impl_count;
+    GpMap *by_elem;      /* private to resolve */
+};
+
+struct GpModule {
+    GpSession *session;
+    uint32_t refs;
+    GpStd *std;
+    GpArena *arena;
+    GpSource *source;
+    GpAstFile *file;
+    GpDef *root;
+    GpDef **fns;         /* every function with a body, in source order */
+    uint32_t fn_count;
+    GpDef **kernels;
+    uint32_t kernel_count;
+    GpDef **impls;
+    uint32_t impl_count;
+    struct GpObligation *obligations; /* private to check_const.c */
+};
+
+/* The state of one definition pass. */
+typedef struct GpCheck {
+    GpModule *module;
+    GpStd *std;
+    GpArena *arena;      /* the module's (std's while std itself is read) */
+    GpTypes *types;
+    GpInterner *names;
+    GpDiags *diags;
+    struct GpUnify *unify; /* inference variables of the function being checked */
+} GpCheck;
+
+/* ---- resolve.c: names -------------------------------------------------------------------- */
+
+typedef enum GpNamespace { GpNs_Type, GpNs_Value, GpNs_Macro } GpNamespace;
+
+/* Reads std once: dsl/std/*.rs (embedded as gp_std_sources) plus the declarations that follow from
+** op.def's surface column (surface.c). */
+void gp_std_fill(GpStd *std);
+/* Makes defs of every item, resolves `use`, generics, bounds, signatures, fields, impls, kernel
+** attributes, tracks. Reports E0425, E0412, E0433, E0432, E0428, E0107 ... */
+void gp_collect(GpCheck *c, GpAstFile *file);
+/* Looks a name up from `scope` (a module, impl or fn def) outwards: items, generics, uses, the
+** track's prelude. NULL when absent. Locals are the body checker's business and come first. */
+GpDef *gp_find_name(GpCheck *c, GpDef *scope, GpSym name, GpNamespace ns);
+/* Resolves a path node to a def and generic arguments (fresh inference variables where they are
+** left out inside bodies). Reports and returns false when it cannot. Associated paths such as
+** f32::MAX, Self::X, T::ZERO, Type::method are covered. */
+bool gp_resolve_path(GpCheck *c, GpDef *scope, GpNode *path, GpNamespace ns, GpRes *out);
+/* The type a type node means; reports and gives GpTy_Error when it means none. */
+const GpType *gp_type_of_node(GpCheck *c, GpDef *scope, GpNode *node);
+/* The constant an expression node means in a const context (array length, generic argument,
+** shape extent): literals, const generics, consts, + - *, S[0]. */
+const GpConst *gp_const_of_node(GpCheck *c, GpDef *scope, GpNode *node);
+/* {[BM, -1]}, S, {[1; N]}, shape![..]'s arguments */
+const GpShapeTy *gp_shape_of_node(GpCheck *c, GpDef *scope, GpNode *node);
+/* The nearest visible name by edit distance, for "did you mean"; NULL when none is near. */
+GpSym gp_find_similar(GpCheck *c, GpDef *scope, GpSym name, GpNamespace ns);
+
+/* ---- unify.c: inference ------------------------------------------------------------------ */
+
+void gp_unify_begin(GpCheck *c); /* fresh set of variables for one function */
+const GpType *gp_fresh_type(GpCheck *c, GpInferClass cls);
+GpGArg gp_fresh_arg(GpCheck *c, const GpDef *generic);
+/* Makes a and b equal by binding variables; false (and nothing bound) when they cannot be. */
+bool gp_unify(GpCheck *c, const GpType *a, const GpType *b);
+bool gp_unify_shape(GpCheck *c, const GpShapeTy *a, const GpShapeTy *b);
+bool gp_unify_const(GpCheck *c, const GpConst *a, const GpConst *b);
+/* The type with every bound variable replaced (shallow: only the head). */
+const GpType *gp_shallow(GpCheck *c, const GpType *t);
+const GpType *gp_zonk(GpCheck *c, const GpType *t);
+GpGArg gp_zonk_arg(GpCheck *c, GpGArg a);
+/* Integer variables still free become i32, float ones f64. */
+void gp_unify_defaults(GpCheck *c);
+
+/* ---- generic.c: traits, impls, methods ---------------------------------------------------- */
+
+/* Whether a type (which may be a generic with bounds) implements a trait. */
+bool gp_implements(GpCheck *c, const GpType *t, const GpDef *trait);
+typedef struct GpMethod {
+    GpDef *fn;
+    GpGArg *args;           /* for fn->generics; fresh variables for its own */
+    uint32_t arg_count;
+    const GpAdjust *adjust; /* steps that turn the receiver into the self argument */
+} GpMethod;
+/* Method lookup as rustc: by value, then autoref, then autoref mut, at each deref step. False when
+** there is none: the caller reports E0599. */
+bool gp_find_method(GpCheck *c, GpDef *scope, const GpType *receiver, GpSym name, GpMethod *out);
+/* Field lookup through references. */
+bool gp_find_field(GpCheck *c, const GpType *base, GpSym name, uint32_t *index, uint32_t *derefs,
+                   const GpType **type);
+/* <T as Trait>::Assoc and T::CONST on a concrete type: the impl's item. NULL when unknown. */
+GpDef *gp_find_assoc(GpCheck *c, const GpType *self, const GpDef *trait, GpSym name, GpSubst *subst);
+/* The signature of fn with its generics replaced. */
+GpFnSig gp_sig_subst(GpCheck *c, const GpDef *fn, const GpGArg *args, uint32_t count);
+
+/* ---- check.c: bodies ---------------------------------------------------------------------- */
+
+/* Checks one function's body: types, mutability of what is assigned (E0384, E0594, E0596),
+** unsafety (E0133), tracks, exhaustiveness (E0004, E0005); annotates the tree; fills locals. */
+void gp_check_fn(GpCheck *c, GpDef *fn);
+void gp_check_const(GpCheck *c, GpDef *def);
+
+/* ---- borrow.c: moves and borrows ---------------------------------------------------------- */
+
+/* After gp_check_fn without errors. Reports E0381, E0382, E0499, E0502, E0505, E0506, E0507, ... */
+void gp_check_moves(GpCheck *c, GpDef *fn);
+
+#endif

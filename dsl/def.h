@@ -1,0 +1,161 @@
+/* Definitions (what a name can stand for) and the annotations that the checker leaves on the
+** tree: GpRes on names, calls, fields and bindings, GpAdjust on expressions. The borrow checker
+** and the IR builder read these and resolve nothing themselves. */
+#ifndef GP_DEF_H
+#define GP_DEF_H
+
+#include "dsl/ir/ir.h"
+#include "dsl/type.h"
+
+typedef enum GpLang {
+    GpLang_None,
+#define GP_LANG(id, kind) GpLang_##id,
+#include "dsl/lang.def"
+} GpLang;
+
+typedef enum GpIntrinsic {
+    GpIntrinsic_None,
+#define GP_INTRINSIC(id, track, doc) GpIntrinsic_##id,
+#include "dsl/intrinsic.def"
+} GpIntrinsic;
+
+typedef enum GpDefKind {
+    GpDef_Module, GpDef_Fn, GpDef_Struct, GpDef_Union, GpDef_Enum, GpDef_Variant, GpDef_Trait,
+    GpDef_Impl, GpDef_TypeAlias, GpDef_Const, GpDef_Static, GpDef_AssocType, GpDef_TypeParam,
+    GpDef_ConstParam, GpDef_Macro,
+} GpDefKind;
+
+/* Attributes of a kernel, from #[kernel], #[launch_bounds], #[launch_contract], #[tile], #[cutile::entry]. */
+typedef struct GpKernelAttrs {
+    GpTrack track;          /* None: not a kernel */
+    GpSpan span;
+    uint32_t max_threads;   /* launch_bounds or the product of block; 0 none */
+    uint32_t min_blocks;
+    uint32_t domain;        /* launch_contract; 0 none */
+    uint32_t block[3];      /* launch_contract's exact block; 0 none */
+    bool unchecked;         /* unchecked_accesses, unchecked_indexing */
+} GpKernelAttrs;
+
+/* A variable: parameter, let binding, pattern binding. */
+typedef struct GpLocal {
+    GpSym name;
+    GpSpan span;
+    const GpType *type;
+    uint32_t id;            /* dense within its function */
+    bool is_mut;
+    bool is_param;
+    bool is_addressed;      /* a reference to it (or into it) is taken: it needs memory */
+    GpNode *closure;        /* the closure that owns it, NULL: the function itself */
+} GpLocal;
+
+typedef struct GpFnSig {
+    const GpType **params;  /* self included */
+    uint32_t param_count;
+    const GpType *ret;
+    bool has_self;
+} GpFnSig;
+
+struct GpDef {
+    GpDefKind kind;
+    GpSym name;
+    GpSpan span;            /* of the name */
+    GpNode *node;           /* the item; NULL for synthesised ones */
+    GpDef *parent;          /* module, impl, trait or enum that holds it; NULL: a crate root */
+    bool is_pub, is_std;    /* is_std: declared in dsl/std */
+    uint32_t id;            /* unique per module or std */
+
+    /* Generics in scope order: the parent impl's or trait's first, then its own. */
+    GpDef **generics;
+    uint32_t generic_count, parent_generic_count;
+    const GpType *const_type; /* ConstParam: i32, usize, bool or [i32; N]; Const, Static: their type */
+    GpDef **bounds;         /* TypeParam: traits it implements (with bound_args) */
+    const GpType **bound_types; /* per bound: NULL, or for Fn(A, B) -> C a tuple type (A, B, C) */
+    uint32_t bound_count;
+
+    /* Module, Enum, Trait, Impl, Struct: what it holds */
+    GpMap types, values, macros; /* GpSym -> GpDef * */
+    GpDef **items;
+    uint32_t item_count;
+
+    /* Struct, Variant, Union: fields in order */
+    GpSym *field_names;     /* NULL entries in tuple structs */
+    const GpType **field_types;
+    GpSpan *field_spans;
+    uint32_t field_count;
+    uint32_t variant_index; /* Variant */
+    int64_t discriminant;   /* Variant */
+
+    /* Impl */
+    const GpType *self_type;
+    GpDef *trait;           /* NULL: inherent */
+    const GpGArg *trait_args;
+    uint32_t trait_arg_count;
+
+    /* TypeAlias, AssocType in an impl */
+    const GpType *alias;
+
+    /* Fn */
+    GpFnSig sig;
+    bool is_unsafe, has_body;
+    GpLocal **locals;       /* all variables of its body, closures included, after checking */
+    uint32_t local_count;
+    GpTrack track;          /* of the ops it uses; kernels: their track */
+    GpKernelAttrs kernel;
+    GpOp op;                /* #[op]: the IR op it is; meaningful when has_op */
+    bool has_op;
+    GpIntrinsic intrinsic;
+    GpSym intrinsic_arg;    /* #[intrinsic = "CompareTile", arg = "lt"]: which sister */
+
+    GpLang lang;
+    uint8_t check_state;    /* private to the checker */
+};
+
+typedef enum GpResKind {
+    GpRes_Error,
+    GpRes_Local,      /* local */
+    GpRes_Def,        /* def with args: fn, const, static, const generic, variant, unit struct, type */
+    GpRes_Field,      /* index-th field (struct or tuple) of the base, after `derefs` dereferences */
+    GpRes_Method,     /* call of def with args; the receiver carries its adjustments */
+    GpRes_Call,       /* call of a closure or of a value of a Fn-bounded type */
+    GpRes_Construct,  /* struct literal, tuple struct or variant call or pattern: def with args */
+    GpRes_Target,     /* break, continue: the loop or block `node` */
+    GpRes_Const,      /* the expression is the constant `value` (shape![..] and friends: type tells) */
+    GpRes_Operator,   /* operator on built-in types: lowered by kind */
+} GpResKind;
+
+struct GpRes {
+    GpResKind kind;
+    GpLocal *local;
+    GpDef *def;
+    const GpGArg *args; /* for def->generics, all of them; may hold the enclosing fn's generics */
+    uint32_t arg_count;
+    uint32_t index;
+    uint32_t derefs;
+    GpNode *node;
+    const GpConst *value;
+};
+
+typedef enum GpAdjustKind {
+    GpAdjust_Deref,     /* *x of a reference */
+    GpAdjust_Borrow,    /* &x */
+    GpAdjust_BorrowMut, /* &mut x (two-phase when a method's receiver) */
+    GpAdjust_Unsize,    /* &[T; N] to &[T] */
+    GpAdjust_Splat,     /* scalar to a tile of the other operand's shape */
+    GpAdjust_Never,     /* ! to any type */
+} GpAdjustKind;
+
+/* Steps in order, each with the type after it. */
+struct GpAdjust {
+    GpAdjustKind kind;
+    const GpType *type;
+    const GpAdjust *next;
+};
+
+/* The final type of an expression: after its adjustments. */
+const GpType *gp_expr_type(const GpNode *expr);
+
+/* Traits of types that later phases ask for. */
+bool gp_ty_is_copy(const GpType *t);
+bool gp_ty_is_lang(const GpType *t, GpLang lang); /* an Adt whose def has that lang */
+
+#endif

@@ -1,0 +1,102 @@
+/* A module of kernels: the whole front end behind one call, and what a launch asks of it.
+** Definition checks everything once, for all values of the generics; instantiation makes IR. */
+#ifndef GP_MODULE_H
+#define GP_MODULE_H
+
+#include "dsl/def.h"
+
+typedef struct GpStd GpStd;       /* the built-in crates, parsed and resolved once per session */
+typedef struct GpModule GpModule; /* heap object, reference-counted */
+
+GP_NODISCARD GpStd *gp_std_new(GpSession *s); /* lazily filled by the first module */
+void gp_std_free(GpStd *std);                 /* after every module made with it */
+
+/* Parses and checks. Always returns a module (NULL only when out of memory, GpStatus_NoMemory);
+** it is usable when `diags` got no error. */
+GpStatus gp_module_new(GpStd *std, GpSource *src, GpDiags *diags, GpModule **out);
+GpModule *gp_module_retain(GpModule *m);
+void gp_module_release(GpModule *m);
+
+/* Parses only; for `check --parse-only` and `emit --stage ast`. */
+GpStatus gp_module_parse(GpSession *s, GpSource *src, GpDiags *diags, GpText *ast);
+
+/* Kernels in source order. */
+uint32_t gp_module_kernel_count(const GpModule *m);
+const GpDef *gp_module_kernel_at(const GpModule *m, uint32_t i);
+const GpDef *gp_module_find_kernel(const GpModule *m, GpStr name); /* NULL when absent */
+/* Obligations left for instantiation, as text lines for `check`. */
+void gp_module_print_obligations(const GpModule *m, const GpDef *kernel, GpText *out);
+
+/* ---- Binding a launch ------------------------------------------------------------------- */
+
+typedef enum GpArgKind { GpArg_Tensor, GpArg_Partition, GpArg_Int, GpArg_Float, GpArg_Bool } GpArgKind;
+
+/* An argument as the host has it. */
+typedef struct GpArgDesc {
+    GpArgKind kind;
+    GpElem elem;          /* tensors */
+    GpShape shape;
+    int64_t stride[GP_MAX_RANK]; /* in elements */
+    GpShape tile;         /* partitions */
+    uint64_t address;     /* of the first element; its alignment is a launch fact */
+    int64_t i;            /* Int, Bool */
+    double f;             /* Float */
+} GpArgDesc;
+
+/* A generic or launch option given by name: T = "f16", B = 128. */
+typedef struct GpNamedArg {
+    GpStr name;
+    bool is_text;
+    int64_t value;
+    GpStr text;
+} GpNamedArg;
+
+typedef struct GpBindRequest {
+    const GpDef *kernel;
+    const GpArgDesc *args;
+    uint32_t arg_count;
+    const GpNamedArg *named;
+    uint32_t named_count;
+    uint32_t grid[3], block[3]; /* as given; zeros: infer */
+    GpSpan site;                /* the call in the host program, for labels */
+} GpBindRequest;
+
+/* How a parameter takes its argument. */
+typedef enum GpPass { GpPass_Shared, GpPass_Unique, GpPass_Moved, GpPass_Scalar } GpPass;
+
+/* Which code an instance needs: generics, block, and the launch facts of the design's variant
+** key (dtype and rank follow from the generics and parameters). Bytes that are equal mean equal
+** code; never a scalar's value. */
+typedef struct GpInstance {
+    const GpDef *kernel;
+    GpGArg *generics;       /* concrete, one per kernel->generics */
+    uint32_t generic_count;
+    uint32_t block[3];      /* SIMT: threads; tile: 1, 1, 1 */
+    uint32_t grid[3];       /* not part of the code */
+    struct GpArgFacts {
+        GpPass pass;
+        GpScalar scalar;    /* converted; not part of the code */
+        GpElem elem;
+        uint8_t rank;
+        bool aligned16, unit_stride, small;
+    } *args;
+    uint32_t arg_count;
+    bool equal_lens;
+    uint64_t key[2];        /* 128-bit hash of the parts that are the code */
+} GpInstance;
+
+/* Matches arguments and names with the kernel's parameters and generics, converts scalars, infers
+** grid and block, checks dtype, rank, shape, preconditions and contracts. Refusals name the
+** parameter and the call: E0061, E0308, E0107, G03xx. `arena` holds the result. */
+GpStatus gp_bind(GpModule *m, GpArena *arena, const GpBindRequest *request, GpDiags *diags,
+                 GpInstance **out);
+/* For `check --with` and `emit`: an instance from named generics and assumed facts alone. */
+GpStatus gp_bind_assumed(GpModule *m, GpArena *arena, const GpDef *kernel, const GpNamedArg *named,
+                         uint32_t named_count, const uint32_t block[3], GpDiags *diags, GpInstance **out);
+
+/* Builds the IR of an instance, discharges its obligations and runs the semantic passes. The
+** function lives in `arena`. */
+GpStatus gp_instantiate(GpModule *m, GpArena *arena, const GpInstance *instance, GpDiags *diags,
+                        GpIrFn **out);
+
+#endif
