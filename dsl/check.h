@@ -54,7 +54,7 @@ typedef struct GpCheck {
 
 typedef enum GpNamespace { GpNs_Type, GpNs_Value, GpNs_Macro } GpNamespace;
 
-/* Reads std once: dsl/std/*.rs (embedded as gp_std_sources) plus the declarations that follow from
+/* Reads std once: dsl/std (embedded as gp_std_sources) plus the declarations that follow from
 ** op.def's surface column (surface.c). */
 void gp_std_fill(GpStd *std);
 /* Makes defs of every item, resolves `use`, generics, bounds, signatures, fields, impls, kernel
