@@ -1,0 +1,231 @@
+/* gpulua: GPU kernels from a small, embeddable language. The public C API, C99 and C++.
+**
+** Ownership: what a `_new`, `_open` or `_compile` function returns belongs to the caller until the
+** matching `_free` or `_close`; `const` pointers are borrowed and live as long as said. Objects
+** belong to the state they were made with and are used by one thread at a time;
+** gpulua_interrupt() alone may be called from any thread, and from a signal handler.
+** Errors: every fallible call returns a gpulua_status, 0 for success. What went wrong is then in
+** the state's diagnostics until the next call on that state (gpulua_diag_count and friends).
+** The library has no globals, and never writes to stderr, exits or installs signal handlers.
+** The same ownership rules hold as in Lua: a tensor that was moved or freed is refused with the
+** same codes. */
+#ifndef GPULUA_H
+#define GPULUA_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(GPULUA_BUILD) && defined(__GNUC__)
+#define GPULUA_API __attribute__((visibility("default")))
+#else
+#define GPULUA_API
+#endif
+
+#define GPULUA_VERSION "0.1.0"
+#define GPULUA_VERSION_NUM 100
+
+/* The version of the library in use, "0.1.0". */
+GPULUA_API const char *gpulua_version(void);
+
+typedef enum gpulua_status {
+    GPULUA_OK = 0,
+    GPULUA_E_DIAGNOSTICS = -1,   /* source or call refused; see the diagnostics */
+    GPULUA_E_NO_MEMORY = -2,
+    GPULUA_E_DEVICE_MEMORY = -3,
+    GPULUA_E_ARGUMENT = -4,      /* NULL, bad size, bad enumerator */
+    GPULUA_E_NO_DRIVER = -5,
+    GPULUA_E_STUB_DRIVER = -6,
+    GPULUA_E_NO_DEVICE = -7,
+    GPULUA_E_DRIVER_TOO_OLD = -8,
+    GPULUA_E_DRIVER = -9,
+    GPULUA_E_POISONED = -10,     /* device lost to an earlier error; restart the process */
+    GPULUA_E_UNSUPPORTED = -11,
+    GPULUA_E_COMPILER = -12,
+    GPULUA_E_INTERRUPTED = -13,
+    GPULUA_E_IO = -14,
+    GPULUA_E_LIMIT = -15,
+    GPULUA_E_WRONG_STATE = -16,  /* the object belongs to another state */
+    GPULUA_E_FORKED = -17,
+    GPULUA_E_LUA = -18           /* a Lua error; its text is the diagnostic */
+} gpulua_status;
+GPULUA_API const char *gpulua_status_name(gpulua_status status); /* "no_driver"; never NULL */
+
+/* ---- State ------------------------------------------------------------------------------ */
+
+typedef struct gpulua_state gpulua_state;
+struct lua_State;
+
+/* Everything may be zero or NULL. `size` is sizeof(gpulua_config). */
+typedef struct gpulua_config {
+    size_t size;
+    /* lua_Alloc's contract; NULL: realloc and free. */
+    void *(*alloc)(void *ud, void *ptr, size_t old_size, size_t new_size);
+    void *alloc_ud;
+    /* A line of log text; any thread. NULL: none. */
+    void (*log)(void *ud, const char *text, size_t len);
+    /* Text that scripts and kernels print through gpulua, and notices. NULL: dropped. */
+    void (*write)(void *ud, const char *text, size_t len);
+    /* Polled in long waits and compiles; non-zero stops them with GPULUA_E_INTERRUPTED. */
+    int (*interrupted)(void *ud);
+    void *hook_ud;
+    const char *device;      /* "auto" (NULL), "cpu", "cuda", "cuda:1" */
+    const char *libcuda;     /* the driver library; NULL: the usual places */
+    const char *cache_dir;   /* NULL: the user's cache; "": no disk cache */
+    void *cuda_context;      /* a CUcontext of the host to work in; NULL: the primary context */
+    uint32_t cpu_threads;    /* 0: the cores this process may use */
+    int ignore_environment;  /* do not read GPULUA_* variables */
+} gpulua_config;
+
+/* A state with a Lua of its own (standard libraries open, `require "gpulua"` works). On failure
+** *out is NULL. config NULL: all defaults. Touches no device. */
+GPULUA_API gpulua_status gpulua_open(const gpulua_config *config, gpulua_state **out);
+/* The same on the host's lua_State, which must outlive it. `require "gpulua"` in L then gives a
+** module over this state. */
+GPULUA_API gpulua_status gpulua_open_on(struct lua_State *L, const gpulua_config *config,
+                                        gpulua_state **out);
+/* Waits for what is enqueued and frees everything made with the state, handles included.
+** NULL is ignored. A Lua of the host is left open. */
+GPULUA_API void gpulua_close(gpulua_state *g);
+/* The Lua state; lives as long as g. */
+GPULUA_API struct lua_State *gpulua_lua(gpulua_state *g);
+/* Runs a script or a chunk of Lua text. GPULUA_E_LUA with the message and traceback as the
+** diagnostic. Blocks until it ends. */
+GPULUA_API gpulua_status gpulua_run_file(gpulua_state *g, const char *path);
+GPULUA_API gpulua_status gpulua_run_string(gpulua_state *g, const char *text, size_t len,
+                                           const char *chunk_name);
+/* Makes long waits of g return GPULUA_E_INTERRUPTED. Any thread; async-signal-safe. */
+GPULUA_API void gpulua_interrupt(gpulua_state *g);
+
+/* ---- Diagnostics of the last call ------------------------------------------------------- */
+
+typedef enum gpulua_severity { GPULUA_ERROR, GPULUA_WARNING, GPULUA_NOTE } gpulua_severity;
+typedef struct gpulua_diag {
+    const char *code;    /* "E0382", "G0302" */
+    gpulua_severity severity;
+    const char *title;
+    const char *file;    /* of the primary place; NULL without one */
+    uint32_t line, column;
+} gpulua_diag;
+GPULUA_API size_t gpulua_diag_count(const gpulua_state *g);
+/* Strings live until the next call on g. False (0) when i is out of range. */
+GPULUA_API int gpulua_diag_at(const gpulua_state *g, size_t i, gpulua_diag *out);
+/* All of them as a person reads them (rustc's look), or one JSON object a line. color: ANSI. */
+GPULUA_API void gpulua_diag_render(const gpulua_state *g, int color,
+                                   void (*write)(void *ud, const char *text, size_t len), void *ud);
+GPULUA_API void gpulua_diag_json(const gpulua_state *g,
+                                 void (*write)(void *ud, const char *text, size_t len), void *ud);
+
+/* ---- Devices ---------------------------------------------------------------------------- */
+
+/* GPUs that can be used; 0 with the reason as a diagnostic (the status stays GPULUA_OK). */
+GPULUA_API gpulua_status gpulua_gpu_count(gpulua_state *g, uint32_t *count);
+/* Chooses the device of new tensors: "auto", "cpu", "cuda", "cuda:1". */
+GPULUA_API gpulua_status gpulua_use_device(gpulua_state *g, const char *name);
+/* "cpu" or "cuda:0". Opens the device on first use. Lives as long as g. */
+GPULUA_API gpulua_status gpulua_device_name(gpulua_state *g, const char **name);
+/* Blocks until all that was enqueued is done; reports a failed check of a kernel. */
+GPULUA_API gpulua_status gpulua_sync(gpulua_state *g);
+
+/* ---- Tensors ---------------------------------------------------------------------------- */
+
+typedef struct gpulua_tensor gpulua_tensor;
+
+/* Row-major, zeroed. dtype: "f32", "i64", ...; rank at most 6; extents may be 0. */
+GPULUA_API gpulua_status gpulua_tensor_new(gpulua_state *g, const char *dtype, const int64_t *shape,
+                                           size_t rank, gpulua_tensor **out);
+/* Drops the handle; the memory goes with the last one, behind what is enqueued. */
+GPULUA_API void gpulua_tensor_free(gpulua_tensor *t);
+GPULUA_API const char *gpulua_tensor_dtype(const gpulua_tensor *t);
+GPULUA_API size_t gpulua_tensor_rank(const gpulua_tensor *t);
+GPULUA_API int64_t gpulua_tensor_extent(const gpulua_tensor *t, size_t axis); /* 0 out of range */
+GPULUA_API size_t gpulua_tensor_bytes(const gpulua_tensor *t);
+/* Copies between host memory (row-major, storage form, exactly gpulua_tensor_bytes) and the
+** tensor. Both block, and order behind enqueued kernels. */
+GPULUA_API gpulua_status gpulua_tensor_write(gpulua_tensor *t, const void *from, size_t bytes);
+GPULUA_API gpulua_status gpulua_tensor_read(gpulua_tensor *t, void *to, size_t bytes);
+/* A view of the same memory. */
+GPULUA_API gpulua_status gpulua_tensor_reshape(gpulua_tensor *t, const int64_t *shape, size_t rank,
+                                               gpulua_tensor **out);
+/* Address of the first element on its device; valid while the handle lives. */
+GPULUA_API uint64_t gpulua_tensor_address(const gpulua_tensor *t);
+
+/* A tensor in tiles, as kernels take for a &mut Tensor parameter. `tiles` borrows: t stays
+** usable. `partition` moves: t is refused (E0382) until the partition is freed. */
+typedef struct gpulua_partition gpulua_partition;
+GPULUA_API gpulua_status gpulua_tiles(gpulua_tensor *t, const int64_t *tile, size_t rank,
+                                      gpulua_partition **out);
+GPULUA_API gpulua_status gpulua_partition_new(gpulua_tensor *t, const int64_t *tile, size_t rank,
+                                              gpulua_partition **out);
+GPULUA_API void gpulua_partition_free(gpulua_partition *p);
+
+/* ---- Kernels ---------------------------------------------------------------------------- */
+
+typedef struct gpulua_module gpulua_module;
+/* Checks and keeps the kernels of a source. name is shown in diagnostics. Blocks. */
+GPULUA_API gpulua_status gpulua_compile(gpulua_state *g, const char *name, const char *source,
+                                        size_t len, gpulua_module **out);
+GPULUA_API void gpulua_module_free(gpulua_module *m);
+GPULUA_API size_t gpulua_module_kernel_count(const gpulua_module *m);
+GPULUA_API const char *gpulua_module_kernel_name(const gpulua_module *m, size_t i); /* NULL past the end */
+
+typedef enum gpulua_arg_kind {
+    GPULUA_ARG_TENSOR, GPULUA_ARG_PARTITION, GPULUA_ARG_INT, GPULUA_ARG_FLOAT, GPULUA_ARG_BOOL
+} gpulua_arg_kind;
+typedef struct gpulua_arg {
+    gpulua_arg_kind kind;
+    union {
+        gpulua_tensor *tensor;
+        gpulua_partition *partition;
+        int64_t i; /* INT, BOOL */
+        double f;
+    } as;
+} gpulua_arg;
+static inline gpulua_arg gpulua_arg_tensor(gpulua_tensor *t) {
+    gpulua_arg a;
+    a.kind = GPULUA_ARG_TENSOR;
+    a.as.tensor = t;
+    return a;
+}
+static inline gpulua_arg gpulua_arg_partition(gpulua_partition *p) {
+    gpulua_arg a;
+    a.kind = GPULUA_ARG_PARTITION;
+    a.as.partition = p;
+    return a;
+}
+static inline gpulua_arg gpulua_arg_int(int64_t i) {
+    gpulua_arg a;
+    a.kind = GPULUA_ARG_INT;
+    a.as.i = i;
+    return a;
+}
+static inline gpulua_arg gpulua_arg_float(double f) {
+    gpulua_arg a;
+    a.kind = GPULUA_ARG_FLOAT;
+    a.as.f = f;
+    return a;
+}
+
+/* What cannot be inferred from the arguments; zeros and NULL infer. */
+typedef struct gpulua_launch_options {
+    size_t size;              /* sizeof(gpulua_launch_options) */
+    uint32_t grid[3];         /* blocks */
+    uint32_t block[3];        /* threads (SIMT) */
+    uint32_t shared_bytes;    /* dynamic shared memory on top of the kernel's own */
+    const char *const *names; /* generics by name: names[i] is texts[i], or values[i] when that is NULL */
+    const char *const *texts;
+    const int64_t *values;
+    size_t name_count;
+} gpulua_launch_options;
+/* Checks every argument and enqueues the kernel; does not wait for it. options NULL: infer all.
+** A failed check takes nothing. */
+GPULUA_API gpulua_status gpulua_launch(gpulua_module *m, const char *kernel, const gpulua_arg *args,
+                                       size_t arg_count, const gpulua_launch_options *options);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,186 @@
+/* Life cycle of the engine, its device and its sites. */
+#include "lua/engine_private.h"
+
+#include <ctype.h>
+#include <stdio.h>
+
+#include "core/os_posix.h"
+
+static GpSpan resolve_hook(void *ud, GpSite site) { return gp_engine_resolve(ud, site); }
+
+GpStatus gp_engine_new(const GpEngineConfig *config, GpEngine **out) {
+    GpSession session;
+    GpRuntimeConfig runtime = config->runtime;
+    gp_session_init(&session, config->alloc, config->alloc_ud, &config->hooks);
+    GpEngine *e = GP_TRY_NEW(&session, GpEngine);
+    *out = NULL;
+    if (!e) return GpStatus_NoMemory;
+    e->session = session;
+    snprintf(e->device_name, sizeof(e->device_name), "%s", config->device ? config->device : "auto");
+    e->arena = gp_arena_new(&e->session);
+    e->std = gp_std_new(&e->session);
+    e->codegen = gp_codegen_new(&e->session);
+    if (!e->arena || !e->std || !e->codegen) {
+        gp_engine_free(e);
+        return GpStatus_NoMemory;
+    }
+    runtime.hooks.resolve = resolve_hook;
+    if (!runtime.hooks.ud) runtime.hooks.ud = e;
+    GpStatus status = gp_runtime_new(&e->session, &runtime, &e->runtime);
+    if (status != GpStatus_Ok) {
+        gp_engine_free(e);
+        return status;
+    }
+    *out = e;
+    return GpStatus_Ok;
+}
+
+void gp_engine_free(GpEngine *e) {
+    if (!e) return;
+    gp_runtime_free(e->runtime);
+    gp_codegen_free(e->codegen);
+    gp_std_free(e->std);
+    for (uint32_t i = 0; i < e->files.len; i++) gp_source_release(e->files.at[i].source);
+    gp_arena_free(e->arena);
+    GpSession session = e->session;
+    gp_free(&session, e, sizeof(*e));
+}
+
+GpSession *gp_engine_session(GpEngine *e) { return &e->session; }
+GpRuntime *gp_engine_runtime(GpEngine *e) { return e->runtime; }
+GpCodegen *gp_engine_codegen(GpEngine *e) { return e->codegen; }
+GpStd *gp_engine_std(GpEngine *e) { return e->std; }
+GpCompileStats gp_engine_compile_stats(const GpEngine *e) { return e->stats; }
+
+GpStatus gp_engine_device(GpEngine *e, GpDiags *diags, GpDevice **out) {
+    GpStatus status = GpStatus_Ok;
+    if (!e->device) status = gp_engine_use(e, gp_str_from(e->device_name), diags);
+    *out = e->device;
+    return status;
+}
+
+/* Says once, on the program's own output, why `auto` runs on the CPU. */
+static void tell_fallback(GpEngine *e, const GpDiags *why) {
+    GpText text = {.session = &e->session};
+    gp_text_puts(&text, "gpulua: no usable GPU, running on the CPU");
+    if (gp_diags_count(why) > 0)
+        gp_text_printf(&text, " (%s)", gp_diag_title(gp_diags_at(why, gp_diags_count(why) - 1)));
+    gp_text_puts(&text, "\n");
+    if (e->session.hooks.write) e->session.hooks.write(e->session.hooks.ud, gp_text_cstr(&text), text.len);
+    gp_text_free(&text);
+}
+
+GpStatus gp_engine_use(GpEngine *e, GpStr name, GpDiags *diags) {
+    GpDevice *device = NULL;
+    bool fell_back = false;
+    GpDiags *own = gp_diags_new(&e->session);
+    bool is_auto = gp_str_eq(name, GP_STR("auto"));
+    GpStatus status;
+    if (!own) return GpStatus_NoMemory;
+    /* What `auto` finds wrong with the GPUs is no error of the caller. */
+    status = gp_device_open(e->runtime, name, is_auto ? own : diags, &device, &fell_back);
+    if (status == GpStatus_Ok) {
+        e->device = device;
+        if (fell_back) tell_fallback(e, own);
+    }
+    gp_diags_release(own);
+    return status;
+}
+
+GpStatus gp_engine_target(GpEngine *e, GpDevice *d, GpTarget *out) {
+    const GpDeviceInfo *info = gp_device_info(d);
+    (void)e;
+    switch (info->kind) {
+    case GpDevice_Cpu:
+        *out = (GpTarget){.kind = GpTarget_Cpu};
+        return GpStatus_Ok;
+    case GpDevice_Interp:
+        *out = (GpTarget){.kind = GpTarget_Interp};
+        return GpStatus_Ok;
+    case GpDevice_Cuda:
+        return gp_target_for_device(info->sm, info->max_ptx, out);
+    }
+    gp_unreachable();
+}
+
+/* ---- Sites ------------------------------------------------------------------------------ */
+
+typedef struct AddFile {
+    GpEngine *engine;
+    const char *chunk;
+} AddFile;
+
+static void add_file(GpSession *s, void *ud) {
+    AddFile *add = ud;
+    GpEngine *e = add->engine;
+    (void)s;
+    GpSiteFile file = {.seen_at = add->chunk,
+                       .chunk = gp_arena_copy(e->arena, add->chunk, strlen(add->chunk))};
+    GP_PUSH(e->arena, &e->files, file);
+}
+
+GpSite gp_engine_site(GpEngine *e, const char *chunk, int line) {
+    GpSite site = {0, line > 0 ? (uint32_t)line : 0};
+    if (!chunk) return site;
+    for (uint32_t i = e->files.len; i-- > 0;) {
+        GpSiteFile *f = &e->files.at[i];
+        if (f->seen_at == chunk && strcmp(f->chunk, chunk) == 0) {
+            site.file = i + 1;
+            return site;
+        }
+    }
+    for (uint32_t i = 0; i < e->files.len; i++) {
+        if (strcmp(e->files.at[i].chunk, chunk) == 0) {
+            e->files.at[i].seen_at = chunk;
+            site.file = i + 1;
+            return site;
+        }
+    }
+    AddFile add = {e, chunk};
+    if (gp_protect(&e->session, add_file, &add) == GpStatus_Ok) site.file = e->files.len;
+    return site;
+}
+
+static void read_site_file(GpEngine *e, GpSiteFile *f) {
+    GpText text = {.session = &e->session};
+    f->is_read = true;
+    if (f->chunk[0] == '@') {
+        if (gp_file_read(f->chunk + 1, &text) == GpStatus_Ok && !text.failed)
+            f->source = gp_source_new(&e->session, f->chunk + 1, gp_text_cstr(&text), text.len, 1, 1);
+    } else if (f->chunk[0] == '=') {
+        f->source = gp_source_new(&e->session, f->chunk + 1, "", 0, 1, 1);
+    } else {
+        f->source = gp_source_new(&e->session, "[string]", f->chunk, strlen(f->chunk), 1, 1);
+    }
+    gp_text_free(&text);
+}
+
+GpSpan gp_engine_resolve(GpEngine *e, GpSite site) {
+    if (site.file == 0 || site.file > e->files.len) return GP_NO_SPAN;
+    GpSiteFile *f = &e->files.at[site.file - 1];
+    if (!f->is_read) read_site_file(e, f);
+    if (!f->source || site.line == 0 || site.line > f->source->line_count) return GP_NO_SPAN;
+    GpStr line = gp_source_line(f->source, site.line - 1);
+    size_t start = 0, end = line.len;
+    while (start < end && isspace((unsigned char)line.at[start])) start++;
+    while (end > start && isspace((unsigned char)line.at[end - 1])) end--;
+    return (GpSpan){f->source, (uint32_t)(line.at + start - f->source->text), (uint32_t)(end - start)};
+}
+
+static bool is_word_char(char c) { return isalnum((unsigned char)c) || c == '_'; }
+
+GpSpan gp_engine_resolve_word(GpEngine *e, GpSite site, const char *word) {
+    GpSpan span = gp_engine_resolve(e, site), found = span;
+    size_t len = strlen(word);
+    uint32_t count = 0;
+    if (!span.src || len == 0) return span;
+    const char *text = span.src->text;
+    for (uint32_t at = span.off; at + len <= span.off + span.len; at++) {
+        if (memcmp(text + at, word, len) != 0) continue;
+        if (at > 0 && is_word_char(text[at - 1])) continue;
+        if (is_word_char(text[at + len])) continue;
+        found = (GpSpan){span.src, at, (uint32_t)len};
+        count++;
+    }
+    return count == 1 ? found : span;
+}

@@ -1,0 +1,443 @@
+/* Kernels of an engine: options, variants, and the way from a call to loaded code.
+**
+** A call is described by its arguments' kinds, dtypes, extents, strides and alignment. The last
+** call's description is kept: an equal one reuses its code, grid and parameter plan, and only
+** addresses and scalars are read again. */
+#include "lua/engine_private.h"
+
+#include "core/os_posix.h"
+
+/* Code of one kernel for one variant key and device. */
+typedef struct GpVariant {
+    uint64_t key[2];
+    GpDevice *device;
+    GpExec *exec;
+    struct GpVariant *next;
+} GpVariant;
+
+/* Shared by a kernel and what `with` made of it. */
+typedef struct GpVariants {
+    uint32_t refs;
+    GpVariant *first;
+} GpVariants;
+
+struct GpKernel {
+    GpEngine *engine;
+    uint32_t refs;
+    GpModule *module;
+    const GpDef *def;
+    GpArena *arena; /* the options' copies */
+    GpKernelOptions options;
+    GpVariants *variants;
+
+    /* The last call */
+    GpArena *bound;           /* instance and request arrays; NULL before the first call */
+    const GpInstance *instance;
+    GpArgDesc *descs;         /* normalised by describe_args */
+    GpRunArg *run_args;
+    uint32_t count;
+    GpDevice *device;
+    GpExec *exec;
+};
+
+static void free_variants(GpSession *s, GpVariants *vs) {
+    if (--vs->refs > 0) return;
+    while (vs->first) {
+        GpVariant *v = vs->first;
+        vs->first = v->next;
+        gp_exec_release(v->exec);
+        gp_free(s, v, sizeof(*v));
+    }
+    gp_free(s, vs, sizeof(*vs));
+}
+
+static GpKernel *make_kernel(GpEngine *e, GpModule *m, const GpDef *def, GpVariants *variants) {
+    GpKernel *k = GP_TRY_NEW(&e->session, GpKernel);
+    if (!k) return NULL;
+    k->engine = e;
+    k->refs = 1;
+    k->def = def;
+    k->arena = gp_arena_new(&e->session);
+    if (variants) variants->refs++;
+    k->variants = variants ? variants : GP_TRY_NEW(&e->session, GpVariants);
+    if (!k->arena || !k->variants) {
+        gp_arena_free(k->arena);
+        if (k->variants && variants) variants->refs--;
+        gp_free(&e->session, k, sizeof(*k));
+        return NULL;
+    }
+    if (!variants) k->variants->refs = 1;
+    k->module = gp_module_retain(m);
+    return k;
+}
+
+GpStatus gp_kernel_new(GpEngine *e, GpModule *m, const GpDef *def, GpKernel **out) {
+    *out = make_kernel(e, m, def, NULL);
+    return *out ? GpStatus_Ok : GpStatus_NoMemory;
+}
+
+GpKernel *gp_kernel_retain(GpKernel *k) {
+    k->refs++;
+    return k;
+}
+
+void gp_kernel_release(GpKernel *k) {
+    if (!k || --k->refs > 0) return;
+    GpSession *s = &k->engine->session;
+    gp_stream_release(k->options.stream);
+    gp_arena_free(k->bound);
+    gp_arena_free(k->arena);
+    free_variants(s, k->variants);
+    gp_module_release(k->module);
+    gp_free(s, k, sizeof(*k));
+}
+
+const GpDef *gp_kernel_def(const GpKernel *k) { return k->def; }
+const char *gp_kernel_name(const GpKernel *k) { return k->def->name->name; }
+GpStream *gp_kernel_stream(const GpKernel *k) { return k->options.stream; }
+GpExec *gp_kernel_exec(const GpKernel *k) { return k->exec; }
+
+/* ---- Options ---------------------------------------------------------------------------- */
+
+static bool has_generic(const GpDef *def, GpStr name) {
+    for (uint32_t i = 0; i < def->generic_count; i++) {
+        GpSym sym = def->generics[i]->name;
+        if (sym->len == name.len && memcmp(sym->name, name.at, name.len) == 0) return true;
+    }
+    return false;
+}
+
+static GpStatus refuse_name(GpKernel *k, GpStr name, GpSite site, GpDiags *diags) {
+    GpText known = {.session = &k->engine->session}, text = {.session = &k->engine->session};
+    gp_text_add(&text, name.at, name.len);
+    for (uint32_t i = 0; i < k->def->generic_count; i++)
+        gp_text_printf(&known, "%s`%s`", i ? ", " : "", k->def->generics[i]->name->name);
+    GpDiag *d = gp_diag(diags, GpDiag_G0340,
+                        gp_engine_resolve_word(k->engine, site, gp_text_cstr(&text)),
+                        gp_kernel_name(k), gp_text_cstr(&text));
+    gp_label(d, k->def->span, "`%s` is defined here", gp_kernel_name(k));
+    if (known.len)
+        gp_help(d, "its generics are %s; launch options are `grid`, `block`, `shared`, `stream`",
+                gp_text_cstr(&known));
+    else
+        gp_help(d, "it has no generics; launch options are `grid`, `block`, `shared`, `stream`");
+    gp_text_free(&known);
+    gp_text_free(&text);
+    return GpStatus_Diagnostics;
+}
+
+typedef struct CopyOptions {
+    const GpKernel *from;
+    const GpKernelOptions *add;
+    GpKernel *to;
+} CopyOptions;
+
+static void copy_named(GpKernel *k, GpNamedArg *list, const GpNamedArg *arg) {
+    uint32_t i = 0;
+    for (; i < k->options.named_count; i++)
+        if (gp_str_eq(list[i].name, arg->name)) break;
+    list[i] = *arg;
+    list[i].name.at = gp_arena_copy(k->arena, arg->name.at, arg->name.len);
+    if (arg->is_text) list[i].text.at = gp_arena_copy(k->arena, arg->text.at, arg->text.len);
+    if (i == k->options.named_count) k->options.named_count++;
+}
+
+static void copy_options(GpSession *s, void *ud) {
+    CopyOptions *c = ud;
+    const GpKernelOptions *old = &c->from->options, *add = c->add;
+    GpKernelOptions *to = &c->to->options;
+    (void)s;
+    GpNamedArg *list = GP_NEW_ARRAY(c->to->arena, GpNamedArg, old->named_count + add->named_count);
+    to->named = list;
+    for (uint32_t i = 0; i < old->named_count; i++) copy_named(c->to, list, &old->named[i]);
+    for (uint32_t i = 0; i < add->named_count; i++) copy_named(c->to, list, &add->named[i]);
+    for (int axis = 0; axis < 3; axis++) {
+        bool new_grid = add->grid[0] > 0, new_block = add->block[0] > 0;
+        to->grid[axis] = new_grid ? add->grid[axis] : old->grid[axis];
+        to->block[axis] = new_block ? add->block[axis] : old->block[axis];
+    }
+    to->shared_bytes = add->shared_bytes ? add->shared_bytes : old->shared_bytes;
+    to->stream = add->stream ? add->stream : old->stream;
+    if (to->stream) gp_stream_retain(to->stream);
+}
+
+GpStatus gp_kernel_with(GpKernel *k, const GpKernelOptions *options, GpSite site, GpDiags *diags,
+                        GpKernel **out) {
+    *out = NULL;
+    for (uint32_t i = 0; i < options->named_count; i++)
+        if (!has_generic(k->def, options->named[i].name))
+            return refuse_name(k, options->named[i].name, site, diags);
+    GpKernel *made = make_kernel(k->engine, k->module, k->def, k->variants);
+    if (!made) return GpStatus_NoMemory;
+    CopyOptions copy = {k, options, made};
+    GpStatus status = gp_protect(&k->engine->session, copy_options, &copy);
+    if (status != GpStatus_Ok) gp_kernel_release(made);
+    else *out = made;
+    return status;
+}
+
+/* ---- From a call to code ---------------------------------------------------------------- */
+
+/* Describes the arguments; the device is the first tensor's, NULL without one. */
+static GpDevice *describe_args(const GpCallArg *args, uint32_t count, GpArgDesc *descs) {
+    GpDevice *device = NULL;
+    memset(descs, 0, count * sizeof(*descs)); /* padding too: descriptions are compared as bytes */
+    for (uint32_t i = 0; i < count; i++) {
+        GpArgDesc *d = &descs[i];
+        GpTensor *t = args[i].tensor;
+        d->kind = args[i].kind;
+        d->i = args[i].i;
+        d->f = args[i].f;
+        if (args[i].kind == GpArg_Partition) {
+            t = gp_partition_tensor(args[i].partition);
+            d->tile = *gp_partition_tile(args[i].partition);
+        }
+        if (!t) continue;
+        d->elem = gp_tensor_elem(t);
+        d->shape = *gp_tensor_shape(t);
+        memcpy(d->stride, gp_tensor_strides(t), d->shape.rank * sizeof(int64_t));
+        d->address = gp_tensor_address(t);
+        if (!device) device = gp_tensor_device(t);
+    }
+    return device;
+}
+
+/* Leaves of a description what decides the code and the grid. */
+static void normalise(GpArgDesc *descs, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        descs[i].address &= 15;
+        descs[i].i = 0;
+        descs[i].f = 0;
+    }
+}
+
+static GpExec *find_variant(GpKernel *k, const uint64_t key[2], GpDevice *device) {
+    for (GpVariant *v = k->variants->first; v; v = v->next)
+        if (v->key[0] == key[0] && v->key[1] == key[1] && v->device == device) return v->exec;
+    return NULL;
+}
+
+typedef struct Bind {
+    GpKernel *kernel;
+    GpArena *arena;
+    const GpCallArg *args;
+    uint32_t count;
+    GpSpan site;
+    GpDiags *diags;
+    GpArgDesc *descs;
+    GpRunArg *run_args;
+    GpDevice *device;
+    GpInstance *instance;
+    GpIrFn *fn;
+    GpStatus status;
+} Bind;
+
+static void bind_call(GpSession *s, void *ud) {
+    Bind *b = ud;
+    const GpKernelOptions *o = &b->kernel->options;
+    (void)s;
+    b->descs = GP_NEW_ARRAY(b->arena, GpArgDesc, b->count);
+    b->run_args = GP_NEW_ARRAY(b->arena, GpRunArg, b->count);
+    b->device = describe_args(b->args, b->count, b->descs);
+    GpBindRequest request = {.kernel = b->kernel->def,
+                             .args = b->descs,
+                             .arg_count = b->count,
+                             .named = o->named,
+                             .named_count = o->named_count,
+                             .site = b->site};
+    memcpy(request.grid, o->grid, sizeof(request.grid));
+    memcpy(request.block, o->block, sizeof(request.block));
+    b->status = gp_bind(b->kernel->module, b->arena, &request, b->diags, &b->instance);
+}
+
+static void instantiate(GpSession *s, void *ud) {
+    Bind *b = ud;
+    (void)s;
+    b->status = gp_instantiate(b->kernel->module, b->arena, b->instance, b->diags, &b->fn);
+}
+
+static GpStatus protect(Bind *b, void (*fn)(GpSession *, void *)) {
+    GpStatus thrown = gp_protect(&b->kernel->engine->session, fn, b);
+    return thrown != GpStatus_Ok ? thrown : b->status;
+}
+
+/* The image of an instantiated function: from the disk cache where the target has one. */
+static GpStatus make_image(GpEngine *e, const GpIrFn *fn, const GpTarget *target, GpDiags *diags,
+                           GpImage **out) {
+    uint8_t key[32];
+    bool is_cached = target->kind == GpTarget_Nvptx;
+    if (is_cached) {
+        gp_codegen_key(e->codegen, fn, target, key);
+        *out = gp_cache_get(e->runtime, key);
+        if (*out) {
+            e->stats.from_disk++;
+            return GpStatus_Ok;
+        }
+    }
+    GpStatus status = gp_codegen_compile(e->codegen, fn, target, diags, out);
+    if (status != GpStatus_Ok) return status;
+    e->stats.compiled++;
+    if (is_cached) gp_cache_put(e->runtime, key, *out);
+    return GpStatus_Ok;
+}
+
+static GpStatus add_variant(GpKernel *k, const uint64_t key[2], GpDevice *device, GpExec *exec) {
+    GpVariant *v = GP_TRY_NEW(&k->engine->session, GpVariant);
+    if (!v) return GpStatus_NoMemory;
+    *v = (GpVariant){{key[0], key[1]}, device, exec, k->variants->first};
+    k->variants->first = v;
+    return GpStatus_Ok;
+}
+
+static GpStatus build_variant(Bind *b, GpExec **out) {
+    GpEngine *e = b->kernel->engine;
+    GpTarget target;
+    GpImage *image = NULL;
+    uint64_t start = gp_clock_ns();
+    GpStatus status = gp_engine_target(e, b->device, &target);
+    if (status == GpStatus_Ok) status = protect(b, instantiate);
+    if (status != GpStatus_Ok) return status;
+    e->stats.instantiated++;
+    status = make_image(e, b->fn, &target, b->diags, &image);
+    if (status == GpStatus_Ok) status = gp_exec_new(b->device, image, b->diags, out);
+    gp_image_release(image);
+    if (status == GpStatus_Ok) {
+        status = add_variant(b->kernel, b->instance->key, b->device, *out);
+        if (status != GpStatus_Ok) gp_exec_release(*out);
+    }
+    e->stats.compile_ns += gp_clock_ns() - start;
+    return status;
+}
+
+static const GpAccess access_of_pass[] = {
+    [GpPass_Shared] = GpAccess_Read,
+    [GpPass_Unique] = GpAccess_Write,
+    [GpPass_Moved] = GpAccess_Move,
+    [GpPass_Scalar] = GpAccess_Read,
+};
+
+static const char *param_name(const GpDef *def, uint32_t i) {
+    const GpAstFn *fn = GP_AS(Fn, def->node);
+    if (i >= fn->params.len || fn->params.at[i]->kind != GpNode_Param) return "_";
+    const GpNode *pat = GP_AS(Param, fn->params.at[i])->pat;
+    return pat->kind == GpNode_PatName ? GP_AS(PatName, (GpNode *)pat)->name->name : "_";
+}
+
+/* What stays the same from call to call of one instance. */
+static void plan_args(Bind *b) {
+    for (uint32_t i = 0; i < b->count; i++) {
+        b->run_args[i].access = access_of_pass[b->instance->args[i].pass];
+        b->run_args[i].param = param_name(b->kernel->def, i);
+        b->run_args[i].scalar.elem = b->instance->args[i].elem;
+    }
+}
+
+static bool fill_scalar(const GpCallArg *arg, GpScalar *out) {
+    switch (arg->kind) {
+    case GpArg_Bool:
+        *out = (GpScalar){.elem = GpElem_Bool, .u = arg->i != 0};
+        return true;
+    case GpArg_Int:
+        return gp_scalar_from_int(arg->i, out->elem, out);
+    case GpArg_Float:
+        return gp_scalar_from_double(arg->f, out->elem, out);
+    case GpArg_Tensor:
+    case GpArg_Partition:
+        return true;
+    }
+    gp_unreachable();
+}
+
+static bool fill_args(GpKernel *k, const GpCallArg *args) {
+    for (uint32_t i = 0; i < k->count; i++) {
+        GpRunArg *run = &k->run_args[i];
+        run->partition = args[i].partition;
+        run->tensor = args[i].partition ? gp_partition_tensor(args[i].partition) : args[i].tensor;
+        if (!fill_scalar(&args[i], &run->scalar)) return false;
+    }
+    return true;
+}
+
+enum { GP_FAST_ARGS = 16 };
+
+static bool is_like_last(GpKernel *k, const GpCallArg *args, uint32_t count) {
+    GpArgDesc descs[GP_FAST_ARGS];
+    if (!k->exec || count != k->count || count > GP_FAST_ARGS) return false;
+    GpDevice *device = describe_args(args, count, descs);
+    normalise(descs, count);
+    return (!device || device == k->device) && memcmp(descs, k->descs, count * sizeof(*descs)) == 0;
+}
+
+static GpStatus prepare_anew(GpKernel *k, const GpCallArg *args, uint32_t count, GpSite site,
+                             GpDiags *diags) {
+    GpExec *exec = NULL;
+    Bind b = {.kernel = k, .args = args, .count = count, .diags = diags};
+    b.site = gp_engine_resolve(k->engine, site);
+    b.arena = gp_arena_new(&k->engine->session);
+    if (!b.arena) return GpStatus_NoMemory;
+    GpStatus status = protect(&b, bind_call);
+    if (status == GpStatus_Ok && !b.device)
+        status = gp_engine_device(k->engine, diags, &b.device);
+    if (status == GpStatus_Ok) {
+        exec = find_variant(k, b.instance->key, b.device);
+        if (!exec) status = build_variant(&b, &exec);
+    }
+    if (status != GpStatus_Ok) {
+        gp_arena_free(b.arena);
+        return status;
+    }
+    normalise(b.descs, count);
+    plan_args(&b);
+    gp_arena_free(k->bound);
+    k->bound = b.arena;
+    k->instance = b.instance;
+    k->descs = b.descs;
+    k->run_args = b.run_args;
+    k->count = count;
+    k->device = b.device;
+    k->exec = exec;
+    return GpStatus_Ok;
+}
+
+GpStatus gp_kernel_prepare(GpKernel *k, const GpCallArg *args, uint32_t count, GpSite site,
+                           GpDiags *diags, GpRunRequest *out) {
+    if (!is_like_last(k, args, count) || !fill_args(k, args)) {
+        GpStatus status = prepare_anew(k, args, count, site, diags);
+        if (status != GpStatus_Ok) return status;
+        gp_assert(fill_args(k, args)); /* gp_bind accepted every scalar */
+    }
+    *out = (GpRunRequest){.exec = k->exec,
+                          .args = k->run_args,
+                          .arg_count = k->count,
+                          .shared_bytes = k->options.shared_bytes,
+                          .kernel = gp_kernel_name(k),
+                          .site = site};
+    memcpy(out->grid.grid, k->instance->grid, sizeof(out->grid.grid));
+    memcpy(out->grid.block, k->instance->block, sizeof(out->grid.block));
+    return GpStatus_Ok;
+}
+
+/* ---- Inspection ------------------------------------------------------------------------- */
+
+static void bind_assumed(GpSession *s, void *ud) {
+    Bind *b = ud;
+    const GpKernelOptions *o = &b->kernel->options;
+    (void)s;
+    b->status = gp_bind_assumed(b->kernel->module, b->arena, b->kernel->def, o->named,
+                                o->named_count, o->block, b->diags, &b->instance);
+}
+
+GpStatus gp_kernel_emit(GpKernel *k, GpStage stage, const GpTarget *target, GpDiags *diags,
+                        GpText *out) {
+    Bind b = {.kernel = k, .diags = diags};
+    GpStatus status = GpStatus_Ok;
+    b.arena = gp_arena_new(&k->engine->session);
+    if (!b.arena) return GpStatus_NoMemory;
+    if (k->exec) b.instance = (GpInstance *)k->instance;
+    else status = protect(&b, bind_assumed);
+    if (status == GpStatus_Ok) status = protect(&b, instantiate);
+    if (status == GpStatus_Ok)
+        status = gp_codegen_emit(k->engine->codegen, b.fn, target, stage, diags, out);
+    gp_arena_free(b.arena);
+    return status;
+}
