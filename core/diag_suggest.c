@@ -1,5 +1,6 @@
-/* A suggestion as rustc shows it: inserted text with plus signs below it, whole new lines with
-** a plus sign before them, and any other change as the old lines and the new ones. */
+/* A suggestion as rustc shows it: text inserted in a line has plus signs below it, a line that
+** gets new lines after or within it a tilde before it and they plus signs; any other change is
+** shown as the old lines and the new ones. */
 #include "core/diag_draw.h"
 
 /* The change, reduced to what differs. */
@@ -91,12 +92,15 @@ static void draw_insertion(GpDrawing *dr, const Change *c) {
     }
 }
 
+static GpInk change_ink(GpGlyph glyph) {
+    return glyph == GpGlyph_Removed ? GpInk_Removed : GpInk_Added;
+}
+
 /* "12 + text" or "12 - text"; returns the row. */
 static uint32_t draw_changed_line(GpDrawing *dr, uint32_t number, GpGlyph glyph) {
     uint32_t row = gp_draw_next_row(dr);
     gp_draw_number(dr, row, number);
-    GpInk ink = glyph == GpGlyph_Added ? GpInk_Added : GpInk_Removed;
-    gp_canvas_glyph(&dr->canvas, row, dr->number_width + 1, glyph, ink);
+    gp_canvas_glyph(&dr->canvas, row, dr->number_width + 1, glyph, change_ink(glyph));
     return row;
 }
 
@@ -137,10 +141,9 @@ static GpStr join(GpArena *arena, GpStr a, GpStr b, GpStr c) {
 
 static void draw_whole_lines(GpDrawing *dr, const Lines *lines, uint32_t from, uint32_t to,
                              uint32_t number, GpGlyph glyph) {
-    GpInk ink = glyph == GpGlyph_Added ? GpInk_Added : GpInk_Removed;
     for (uint32_t i = from; i < to; i++) {
         uint32_t row = draw_changed_line(dr, number + i, glyph);
-        gp_canvas_text(&dr->canvas, row, code_column(dr), lines->at[i], ink);
+        gp_canvas_text(&dr->canvas, row, code_column(dr), lines->at[i], change_ink(glyph));
     }
 }
 
@@ -164,10 +167,29 @@ static void draw_lines_change(GpDrawing *dr, const Change *c) {
     gp_draw_gutter(dr, gp_draw_next_row(dr));
 }
 
+/* Lines put after or into a line. */
+static void draw_lines_insertion(GpDrawing *dr, const Change *c) {
+    uint32_t number = c->src->first_line + c->first;
+    Lines added = split(dr->arena, c->text);
+    uint32_t row = draw_changed_line(dr, number, GpGlyph_Altered);
+    uint32_t col = code_column(dr) + gp_draw_shift(c->src, c->first);
+    col = gp_canvas_text(&dr->canvas, row, col, left_of(c), GpInk_Plain);
+    gp_canvas_text(&dr->canvas, row, col, added.at[0], GpInk_Added);
+    draw_whole_lines(dr, &added, 1, added.len, number, GpGlyph_Added);
+    GpStr last = added.at[added.len - 1];
+    gp_canvas_text(&dr->canvas, gp_draw_next_row(dr) - 1, code_column(dr) + gp_canvas_width(last),
+                   right_of(c), GpInk_Plain);
+    gp_draw_gutter(dr, gp_draw_next_row(dr));
+}
+
 void gp_draw_suggestion(GpDrawing *dr, GpSpan span, const char *replacement) {
     Change c = reduce(span, replacement);
     gp_draw_gutter(dr, gp_draw_next_row(dr));
-    if (!is_one_line(&c) || is_new_lines(&c)) {
+    if (is_new_lines(&c)) {
+        draw_lines_change(dr, &c);
+    } else if (!is_one_line(&c) && c.off == c.end) {
+        draw_lines_insertion(dr, &c);
+    } else if (!is_one_line(&c)) {
         draw_lines_change(dr, &c);
     } else if (c.off == c.end) {
         draw_insertion(dr, &c);

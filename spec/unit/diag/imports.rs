@@ -1,0 +1,3 @@
+fn main() {
+    let map: HashMap<i32, i32> = 4;
+}
