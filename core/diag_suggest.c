@@ -185,16 +185,15 @@ static void draw_lines_insertion(GpDrawing *dr, const Change *c) {
 void gp_draw_suggestion(GpDrawing *dr, GpSpan span, const char *replacement) {
     Change c = reduce(span, replacement);
     gp_draw_gutter(dr, gp_draw_next_row(dr));
-    if (is_new_lines(&c)) {
-        draw_lines_change(dr, &c);
-    } else if (!is_one_line(&c) && c.off == c.end) {
-        draw_lines_insertion(dr, &c);
-    } else if (!is_one_line(&c)) {
-        draw_lines_change(dr, &c);
-    } else if (c.off == c.end) {
+    bool is_insertion = c.off == c.end;
+    if (is_insertion && is_one_line(&c)) {
         draw_insertion(dr, &c);
-    } else {
+    } else if (is_insertion && !is_new_lines(&c)) {
+        draw_lines_insertion(dr, &c);
+    } else if (is_one_line(&c)) {
         draw_one_line_change(dr, &c);
+    } else {
+        draw_lines_change(dr, &c);
     }
 }
 

@@ -34,7 +34,7 @@ static void grow(GpInterner *in) {
     uint32_t old_cap = in->cap;
     if (old_cap > UINT32_C(1) << 30)
         gp_throw(gp_arena_session(in->arena), GpStatus_Limit);
-    in->slots = GP_NEW_ARRAY(in->arena, GpSymbol *, old_cap * 2);
+    in->slots = GP_NEW_ARRAY(in->arena, GpSymbol *, (size_t)old_cap * 2);
     in->cap = old_cap * 2;
     for (uint32_t i = 0; i < old_cap; i++) {
         if (old[i])
