@@ -8,6 +8,26 @@
 
 #include "core/str.h"
 
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define HAS_ASAN 1
+#endif
+#elif defined(__SANITIZE_ADDRESS__)
+#define HAS_ASAN 1
+#endif
+
+/* Under AddressSanitizer only what was handed out is accessible, and pieces do not touch. */
+#ifdef HAS_ASAN
+#include <sanitizer/asan_interface.h>
+#define REDZONE        16
+#define hide(at, size) __asan_poison_memory_region((at), (size))
+#define show(at, size) __asan_unpoison_memory_region((at), (size))
+#else
+#define REDZONE        0
+#define hide(at, size) ((void)(at), (void)(size))
+#define show(at, size) ((void)(at), (void)(size))
+#endif
+
 #define ALIGN         16
 #define FIRST_CHUNK   ((size_t)4096)
 #define LARGEST_CHUNK ((size_t)1 << 20) /* growth stops here; larger requests get their own */
@@ -52,6 +72,7 @@ static void free_chunks(GpArena *arena, Chunk *until) {
         Chunk *chunk = arena->newest;
         arena->newest = chunk->older;
         arena->bytes -= chunk->size;
+        show(chunk, chunk->size);
         gp_free(arena->session, chunk, chunk->size);
     }
 }
@@ -71,6 +92,7 @@ static void add_chunk(GpArena *arena, size_t need) {
     size_t size = GP_MAX(arena->next_size, HEADER + need);
     Chunk *chunk = gp_realloc(arena->session, NULL, 0, size);
     *chunk = (Chunk){.older = arena->newest, .size = size, .used = HEADER};
+    hide((char *)chunk + HEADER, size - HEADER);
     arena->newest = chunk;
     arena->bytes += size;
     arena->next_size = GP_MIN(arena->next_size * 2, LARGEST_CHUNK);
@@ -79,12 +101,13 @@ static void add_chunk(GpArena *arena, size_t need) {
 void *gp_arena_alloc(GpArena *arena, size_t size) {
     if (size > SIZE_MAX / 2)
         gp_throw(arena->session, GpStatus_NoMemory);
-    size_t need = (size_t)gp_align_up(size ? size : 1, ALIGN);
+    size_t need = (size_t)gp_align_up(size ? size : 1, ALIGN) + REDZONE;
     if (!arena->newest || arena->newest->size - arena->newest->used < need)
         add_chunk(arena, need);
     char *at = (char *)arena->newest + arena->newest->used;
     arena->newest->used += need;
-    return memset(at, 0, need);
+    show(at, size);
+    return memset(at, 0, size);
 }
 
 void *gp_arena_alloc_array(GpArena *arena, size_t count, size_t size) {
@@ -130,8 +153,10 @@ GpMark gp_arena_mark(GpArena *arena) {
 void gp_arena_restore(GpArena *arena, GpMark mark) {
     run_deferred(arena, mark.deferred);
     free_chunks(arena, mark.chunk);
-    if (arena->newest)
-        arena->newest->used = mark.used;
+    if (!arena->newest)
+        return;
+    hide((char *)arena->newest + mark.used, arena->newest->used - mark.used);
+    arena->newest->used = mark.used;
 }
 
 void *gp_arena_grow(GpArena *arena, void *at, uint32_t *cap, size_t size) {

@@ -25,6 +25,7 @@ static void fill_line_starts(GpSource *src) {
 
 GpSource *gp_source_new(GpSession *s, const char *name, const char *text, size_t len,
                         uint32_t first_line, uint32_t first_column) {
+    gp_assert(first_line >= 1 && first_column >= 1);
     if (len > LARGEST_SOURCE)
         return NULL;
     uint32_t line_count = count_lines(text, len);

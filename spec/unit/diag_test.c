@@ -409,6 +409,82 @@ static void test_rows(void **state) {
     assert_false(gp_diag_find("E9999", &found));
 }
 
+/* ---- any text, any spans ---- */
+
+static uint32_t next_random(uint32_t *random) {
+    *random ^= *random << 13;
+    *random ^= *random >> 17;
+    return *random ^= *random << 5;
+}
+
+static GpSpan random_span(GpSource *src, uint32_t *random) {
+    uint32_t off = next_random(random) % (src->len + 1);
+    return (GpSpan){src, off, next_random(random) % (src->len + 1 - off)};
+}
+
+static GpSource *random_source(GpSession *s, uint32_t *random) {
+    static const char *const pieces[] = {"a",    " ",        "\n",           "\t",   "{",
+                                         "}\n",  "\xc3\xa9", "\xe6\x97\xa5", "\xff", "\x1b",
+                                         "\r\n", "// x",     "\xcc\x81"};
+    GpText text = {.session = s};
+    for (uint32_t n = next_random(random) % 60; n > 0; n--) {
+        gp_text_puts(&text, pieces[next_random(random) % GP_COUNT(pieces)]);
+    }
+    GpSource *src = gp_source_new(s, "random", gp_text_cstr(&text), text.len,
+                                  1 + next_random(random) % 12, 1 + next_random(random) % 9);
+    gp_text_free(&text);
+    return src;
+}
+
+/* Removes what starts with ESC [ and ends with m. */
+static void strip_escapes(GpText *text) {
+    size_t to = 0;
+    for (size_t i = 0; i < text->len; i++) {
+        if (text->at[i] == '\x1b') {
+            i += strcspn(text->at + i, "m");
+        } else {
+            text->at[to++] = text->at[i];
+        }
+    }
+    if (text->at)
+        text->at[to] = '\0';
+    text->len = to;
+}
+
+/* No text and no spans break the renderer; colours change nothing but colours; what is printed
+** holds no control character of the source and no trailing blank. */
+static void test_random_spans(void **state) {
+    (void)state;
+    uint32_t random = 2463534242u;
+    for (int round = 0; round < 3000; round++) {
+        GpSession s;
+        gp_session_init(&s, NULL, NULL, NULL);
+        GpDiags *ds = gp_diags_new(&s);
+        GpSource *src = random_source(&s, &random), *other = random_source(&s, &random);
+        GpDiag *d = gp_diag(ds, GpDiag_G0900, random_span(src, &random), "t");
+        gp_primary_label(d, "%s", round % 3 ? "primary" : "");
+        for (uint32_t n = next_random(&random) % 5; n > 0; n--) {
+            gp_label(d, random_span(n == 4 ? other : src, &random), "%s", n % 3 ? "text" : "");
+        }
+        gp_suggest(d, random_span(src, &random), round % 2 ? "x\ny" : "xy", "s");
+        GpText text = {.session = &s}, colored = {.session = &s};
+        gp_diags_render(ds, plain, &text);
+        gp_diags_render(ds, (GpRenderStyle){.color = true}, &colored);
+        strip_escapes(&colored);
+        assert_string_equal(text.at, colored.at);
+        assert_null(strstr(text.at, " \n"));
+        for (size_t i = 0; i < text.len; i++) {
+            assert_true(text.at[i] == '\n' || (unsigned char)text.at[i] >= 0x20);
+        }
+        gp_text_free(&text);
+        gp_text_free(&colored);
+        gp_diags_release(ds);
+        gp_source_release(src);
+        gp_source_release(other);
+        assert_int_equal(s.bytes, 0);
+    }
+}
+
 /* ---- running out of memory ---- */
 
 static bool report_and_render(GpSession *s) {
@@ -459,6 +535,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(test_one_mistake_one_error),
         cmocka_unit_test(test_sort),
         cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_random_spans),
         cmocka_unit_test(test_every_allocation_fails),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
