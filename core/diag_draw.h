@@ -16,7 +16,7 @@ static inline uint32_t gp_draw_next_row(const GpDrawing *dr) { return dr->canvas
 
 /* An empty row with the gutter's bar. */
 void gp_draw_gutter(GpDrawing *dr, uint32_t row);
-/* Line number, bar or mark, and the text of a source line from `col` on. */
+/* A line number, in its place left of the gutter. */
 void gp_draw_number(GpDrawing *dr, uint32_t row, uint32_t number);
 /* Text of a source line; its first line stands as far right as it does in the user's file. */
 uint32_t gp_draw_source_text(GpDrawing *dr, uint32_t row, uint32_t col, const GpSource *src,

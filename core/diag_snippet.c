@@ -199,6 +199,9 @@ static int compare_marks(const void *left, const void *right) {
         return a->line < b->line ? -1 : 1;
     if (a->start != b->start)
         return a->start > b->start ? -1 : 1;
+    /* Before a mark without text on the same span, whose underline the text then stands beside. */
+    if (a->end == b->end && has_text(a) != has_text(b))
+        return has_text(a) ? -1 : 1;
     return a->order < b->order ? -1 : 1;
 }
 

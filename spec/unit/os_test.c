@@ -40,6 +40,11 @@ static void test_files(void **state) {
     assert_int_equal(gp_file_read(folder, &text), GpStatus_Io);
     assert_int_equal(gp_file_write(&s, "missing/file", "x", 1), GpStatus_Io);
     assert_int_equal(errno, ENOENT);
+    char taken[64]; /* a folder cannot be replaced: fails after the temporary file is written */
+    snprintf(taken, sizeof taken, "%s/taken", folder);
+    assert_int_equal(mkdir(taken, 0700), 0);
+    assert_int_equal(gp_file_write(&s, taken, "x", 1), GpStatus_Io);
+    assert_int_equal(rmdir(taken), 0);
     s.fail_at = 1;
     assert_int_equal(gp_file_write(&s, path, "x", 1), GpStatus_NoMemory);
     assert_int_equal(unlink(path), 0);

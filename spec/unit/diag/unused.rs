@@ -1,0 +1,4 @@
+fn main() {
+    let mut r = 1;
+    print!("{}", r);
+}
