@@ -12,64 +12,96 @@
 #include "core/include/gpulua.h"
 #include "lua/engine.h"
 
+/* Reference-counted: the opener has one reference, every live userdata and C handle one more, so
+** finalisers may run in any order, after gpulua_close too. */
 struct gpulua_state {
+    uint32_t refs;
+    bool is_closed;
     GpEngine *engine;
     lua_State *L;
+    lua_State *running; /* the coroutine whose call is being served; L between calls */
     bool owns_lua;
-    GpDiags *diags;                    /* of the last call of the C API; never NULL */
-    volatile sig_atomic_t interrupted; /* set by gpulua_interrupt */
-    int (*host_interrupted)(void *ud); /* the host's own poll, or NULL */
-    void *hook_ud;
-    void (*write)(void *ud, const char *text, size_t len);
-    void (*log)(void *ud, const char *text, size_t len);
+    GpDiags *diags;     /* of the call being served; empty between calls; never NULL */
+    GpDiags *last;      /* what the C API reports: the last call's diagnostics; may be NULL */
+    volatile sig_atomic_t interrupted; /* set by gpulua_interrupt, taken by the next wait */
+    gpulua_config config;
+    uint64_t gc_debt;   /* device bytes allocated since the collector was last driven */
 };
 
-/* Opens a state. L NULL: with a Lua of its own. The Lua module is registered in package.preload
-** of L, with the state as its upvalue. */
+/* Opens a state. L NULL: with a Lua of its own. package.preload.gpulua of L then gives the
+** module over this state. */
 gpulua_status gp_state_open(lua_State *L, const gpulua_config *config, gpulua_state **out);
+gpulua_state *gp_state_retain(gpulua_state *g);
+void gp_state_release(gpulua_state *g);
 
-/* ---- Userdata (one metatable each; the name is what users read in messages) --------------- */
+/* ---- Userdata: one metatable each; the name is what users read in messages ------------------
+** Each box holds one reference, NULL once given up, and a reference to the state. */
 
-#define GP_TENSOR "gpulua.Tensor"       /* GpTensorBox */
-#define GP_PARTITION "gpulua.Partition" /* GpPartitionBox */
-#define GP_MODULE "gpulua.Module"       /* GpModuleBox: what gpu.kernels returns */
-#define GP_KERNEL "gpulua.Kernel"       /* GpKernelBox */
-#define GP_OP_NAME "gpulua.Op"          /* GpOpBox */
-#define GP_STREAM "gpulua.Stream"       /* GpStreamBox */
-#define GP_DEVICE "gpulua.Device"       /* GpDeviceBox */
-#define GP_ERROR "gpulua.Error"         /* GpErrorBox */
+#define GP_TENSOR "gpulua.Tensor"
+#define GP_PARTITION "gpulua.Partition"
+#define GP_MODULE "gpulua.Module" /* what gpu.kernels returns */
+#define GP_KERNEL "gpulua.Kernel"
+#define GP_RUN_OP "gpulua.Op"     /* user values: the written arguments, in parameter order */
+#define GP_STREAM "gpulua.Stream"
+#define GP_DEVICE "gpulua.Device"
+#define GP_ERROR "gpulua.Error"   /* user value 1: the traceback */
 
-/* Each holds one reference, NULL once given up (moved, closed, collected). */
-typedef struct GpTensorBox { GpTensor *tensor; } GpTensorBox;
-typedef struct GpPartitionBox { GpPartition *partition; } GpPartitionBox;
-typedef struct GpModuleBox { GpModule *module; } GpModuleBox;
-typedef struct GpKernelBox { GpKernel *kernel; } GpKernelBox;
-typedef struct GpOpBox { GpRunOp *op; GpKernel *kernel; } GpOpBox;
-typedef struct GpStreamBox { GpStream *stream; } GpStreamBox;
-typedef struct GpDeviceBox { GpDevice *device; } GpDeviceBox;
-typedef struct GpErrorBox { GpDiags *diags; } GpErrorBox; /* user value 1: the traceback */
+typedef struct GpBox {
+    gpulua_state *state; /* NULL: empty */
+    union {
+        void *object;
+        GpTensor *tensor;
+        GpPartition *partition;
+        GpModule *module;
+        GpKernel *kernel;
+        GpRunOp *op;
+        GpStream *stream;
+        GpDevice *device;
+        GpDiags *diags;
+    };
+    uint32_t written; /* ops: number of user values */
+} GpBox;
 
-/* The state behind the running function: every function of the module has it as upvalue 1. */
+/* Pushes an empty box; fill it with gp_box_fill, which cannot raise and takes the reference. */
+GpBox *gp_box_push(lua_State *L, const char *type, int user_values);
+void gp_box_fill(lua_State *L, GpBox *box, void *object);
+/* The box at `index`; raises a type error naming what was there, or "closed" for an empty one. */
+GpBox *gp_box_check(lua_State *L, int index, const char *type);
+/* The same without raising: NULL when it is something else. */
+GpBox *gp_box_test(lua_State *L, int index, const char *type);
+
+/* The state behind the running function (its upvalue 1); notes the coroutine that runs. Raises
+** when the state was closed. */
 gpulua_state *gp_lua_state(lua_State *L);
 /* The site of the Lua code that called the running C function. */
 GpSite gp_lua_site(lua_State *L);
+/* The name that the caller's code has for a value: a local, an upvalue, a global, a field of one
+** of those. */
+bool gp_lua_name(lua_State *L, const void *object, GpText *out);
 
-/* Pushes a new userdata; the reference moves into it. May raise out of memory before it takes. */
-void gp_lua_push_tensor(lua_State *L, GpTensor *t);
+/* ---- Errors (lerror.c) --------------------------------------------------------------------- */
 
-/* ---- Errors (lerror.c) -------------------------------------------------------------------- */
-
-/* A fresh list in a to-be-closed position on the stack (a gpulua.Error userdata that is pushed),
-** so that nothing leaks when something raises. */
+/* Where the call being served reports to: empty now. Belongs to the state. */
 GpDiags *gp_lua_diags(lua_State *L);
-/* Raises the error object at the top of the stack when `status` is not Ok; returns on Ok. */
-void gp_lua_check(lua_State *L, GpStatus status, GpDiags *diags);
-/* nil, err for environment failures; raises for mistakes of the caller. Returns the number of
-** results when it returns. */
-int gp_lua_fail(lua_State *L, GpStatus status, GpDiags *diags);
+/* Returns on Ok; otherwise raises an error object with what was reported and a traceback. */
+void gp_lua_check(lua_State *L, GpStatus status);
+/* Pushes nil and the error object for an environment failure and returns 2; raises for a mistake
+** of the caller. */
+int gp_lua_fail(lua_State *L, GpStatus status);
+/* Pushes the error object. */
+void gp_lua_push_error(lua_State *L, GpStatus status);
 
-/* ---- Functions with their documentation ---------------------------------------------------
-** {name, function, "signature", "doc"}: the doc strings feed gpu.help() and docs/api.md. */
+/* ---- Arguments ----------------------------------------------------------------------------- */
+
+/* Reads a shape from a table {n, ..} at `index` (or from a lone integer). Raises with the
+** argument's number on anything else, a negative extent, or more than GP_MAX_RANK. */
+void gp_lua_shape(lua_State *L, int index, GpShape *out);
+/* Reads a dtype name; `preset` when none or nil. */
+GpElem gp_lua_elem(lua_State *L, int index, GpElem preset);
+
+/* ---- The module's tables ---------------------------------------------------------------------
+** {name, function, usage, doc}: the doc strings feed gpu.help() and docs/api.md. A name that
+** starts with __ is a metamethod. NULL name ends a table. */
 typedef struct GpLuaFn {
     const char *name;
     lua_CFunction fn;
@@ -77,15 +109,28 @@ typedef struct GpLuaFn {
     const char *doc;
 } GpLuaFn;
 
-/* Tables of functions, NULL name at the end; one per file. */
-extern const GpLuaFn gp_lua_module_fns[];     /* lmodule.c: gpu.* */
-extern const GpLuaFn gp_lua_creation_fns[];   /* lcreate.c: gpu.zeros ... */
-extern const GpLuaFn gp_lua_tensor_fns[];     /* ltensor.c: methods */
-extern const GpLuaFn gp_lua_partition_fns[];
-extern const GpLuaFn gp_lua_kernel_fns[];
-extern const GpLuaFn gp_lua_op_fns[];
-extern const GpLuaFn gp_lua_stream_fns[];
-extern const GpLuaFn gp_lua_device_fns[];
-extern const GpLuaFn gp_lua_error_fns[];
+extern const GpLuaFn gp_lua_kernel_functions[];   /* lkernel.c: gpu.kernels, gpu.try_kernels */
+extern const GpLuaFn gp_lua_create_functions[];   /* lcreate.c: gpu.zeros, ... */
+extern const GpLuaFn gp_lua_device_functions[];   /* ldevice.c: gpu.device, gpu.stream, gpu.sync, ... */
+extern const GpLuaFn gp_lua_tensor_methods[];     /* ltensor.c */
+extern const GpLuaFn gp_lua_partition_methods[];  /* lpartition.c */
+extern const GpLuaFn gp_lua_module_methods[];     /* lkernel.c */
+extern const GpLuaFn gp_lua_kernel_methods[];     /* lkernel.c */
+extern const GpLuaFn gp_lua_op_methods[];         /* lop.c */
+extern const GpLuaFn gp_lua_stream_methods[];     /* lstream.c */
+extern const GpLuaFn gp_lua_device_methods[];     /* ldevice.c */
+extern const GpLuaFn gp_lua_error_methods[];      /* lerror.c */
+
+/* Every type of userdata with its methods; drives opening, help and docs. NULL type ends it. */
+typedef struct GpLuaType {
+    const char *type;
+    const GpLuaFn *methods;
+    void (*release)(GpBox *box); /* gives the object's reference back */
+} GpLuaType;
+extern const GpLuaType gp_lua_types[];
+
+/* Drives Lua's collector after `bytes` of device memory were allocated, so that dropped tensors
+** are found before the device is full (lgc.c). */
+void gp_lua_account(lua_State *L, gpulua_state *g, uint64_t bytes);
 
 #endif

@@ -1,0 +1,356 @@
+/* gpu.kernels, and kernels as callable values. */
+#include "lua/state.h"
+
+/* ---- Modules -------------------------------------------------------------------------------- */
+
+/* Finds `text` in the script that the caller runs, at or after the caller's line: a kernel string
+** in long brackets stands there verbatim, and then diagnostics point into the script itself. */
+static GpSource *find_in_script(lua_State *L, gpulua_state *g, const char *text, size_t len) {
+    GpSpan line = gp_engine_resolve(g->engine, gp_lua_site(L));
+    if (!line.src || len == 0) return NULL;
+    const char *from = line.src->text + line.off;
+    const char *at = memmem(from, line.src->len - line.off, text, len);
+    if (!at) return NULL;
+    GpPlaceInFile place =
+        gp_span_start((GpSpan){line.src, (uint32_t)(at - line.src->text), 0});
+    return gp_source_new(gp_engine_session(g->engine), line.src->name, text, len, place.line,
+                         place.column);
+}
+
+static GpSource *make_source(lua_State *L, gpulua_state *g, const char *text, size_t len,
+                             const char *name) {
+    GpSource *src = name ? NULL : find_in_script(L, g, text, len);
+    if (src) return src;
+    if (!name) {
+        luaL_where(L, 1);
+        name = lua_pushfstring(L, "%skernels", lua_tostring(L, -1));
+    }
+    return gp_source_new(gp_engine_session(g->engine), name, text, len, 1, 1);
+}
+
+/* Pushes the module on success. */
+static GpStatus compile(lua_State *L) {
+    gpulua_state *g = gp_lua_state(L);
+    size_t len;
+    const char *text = luaL_checklstring(L, 1, &len);
+    const char *name = luaL_optstring(L, 2, NULL);
+    GpDiags *diags = gp_lua_diags(L);
+    GpBox *box = gp_box_push(L, GP_MODULE, 1);
+    GpSource *src = make_source(L, g, text, len, name);
+    GpModule *module = NULL;
+    lua_settop(L, 3 > lua_gettop(L) ? 3 : lua_gettop(L));
+    if (!src) return GpStatus_NoMemory;
+    GpStatus status = gp_module_new(gp_engine_std(g->engine), src, diags, &module);
+    gp_source_release(src);
+    if (status == GpStatus_Ok && gp_diags_errors(diags) > 0) status = GpStatus_Diagnostics;
+    if (status == GpStatus_Ok) gp_box_fill(L, box, module);
+    else gp_module_release(module);
+    return status;
+}
+
+static int gpu_kernels(lua_State *L) {
+    lua_settop(L, 2);
+    gp_lua_check(L, compile(L));
+    lua_settop(L, 3);
+    return 1;
+}
+
+static int gpu_try_kernels(lua_State *L) {
+    lua_settop(L, 2);
+    GpStatus status = compile(L);
+    if (status == GpStatus_Ok) {
+        lua_settop(L, 3);
+        return 1;
+    }
+    lua_pushnil(L);
+    gp_lua_push_error(L, status);
+    return 2;
+}
+
+/* One kernel value per name, kept in the module's user value: each remembers the plan of its last
+** call. */
+static int module_index(lua_State *L) {
+    GpBox *box = gp_box_check(L, 1, GP_MODULE);
+    gpulua_state *g = gp_lua_state(L);
+    size_t len;
+    const char *name = luaL_checklstring(L, 2, &len);
+    if (lua_getiuservalue(L, 1, 1) != LUA_TTABLE) {
+        lua_newtable(L);
+        lua_pushvalue(L, -1);
+        lua_setiuservalue(L, 1, 1);
+        lua_replace(L, 3);
+    }
+    lua_pushvalue(L, 2);
+    if (lua_rawget(L, 3) != LUA_TNIL) return 1;
+    const GpDef *def = gp_module_find_kernel(box->module, (GpStr){name, len});
+    if (!def) {
+        lua_pushnil(L);
+        return 1;
+    }
+    GpBox *made = gp_box_push(L, GP_KERNEL, 0);
+    GpKernel *kernel = NULL;
+    gp_lua_check(L, gp_kernel_new(g->engine, box->module, def, &kernel));
+    gp_box_fill(L, made, kernel);
+    lua_pushvalue(L, 2);
+    lua_pushvalue(L, -2);
+    lua_rawset(L, 3);
+    return 1;
+}
+
+static int next_kernel(lua_State *L) {
+    GpBox *box = gp_box_check(L, 1, GP_MODULE);
+    lua_Integer i = lua_tointeger(L, lua_upvalueindex(2));
+    if (i >= (lua_Integer)gp_module_kernel_count(box->module)) return 0;
+    lua_pushinteger(L, i + 1);
+    lua_replace(L, lua_upvalueindex(2));
+    lua_pushstring(L, gp_module_kernel_at(box->module, (uint32_t)i)->name->name);
+    lua_pushvalue(L, -1);
+    lua_gettable(L, 1);
+    return 2;
+}
+
+static int module_pairs(lua_State *L) {
+    gp_box_check(L, 1, GP_MODULE);
+    lua_pushvalue(L, lua_upvalueindex(1));
+    lua_pushinteger(L, 0);
+    lua_pushcclosure(L, next_kernel, 2);
+    lua_pushvalue(L, 1);
+    return 2;
+}
+
+static int module_tostring(lua_State *L) {
+    GpBox *box = gp_box_check(L, 1, GP_MODULE);
+    luaL_Buffer b;
+    luaL_buffinit(L, &b);
+    luaL_addstring(&b, "kernels {");
+    for (uint32_t i = 0; i < gp_module_kernel_count(box->module); i++) {
+        luaL_addstring(&b, i ? ", " : " ");
+        luaL_addstring(&b, gp_module_kernel_at(box->module, i)->name->name);
+    }
+    luaL_addstring(&b, " }");
+    luaL_pushresult(&b);
+    return 1;
+}
+
+/* ---- Calls ---------------------------------------------------------------------------------- */
+
+enum { GP_MAX_ARGS = 64 };
+
+static void read_arg(lua_State *L, int index, GpCallArg *arg) {
+    memset(arg, 0, sizeof(*arg));
+    switch (lua_type(L, index)) {
+    case LUA_TNUMBER:
+        if (lua_isinteger(L, index)) {
+            arg->kind = GpArg_Int;
+            arg->i = lua_tointeger(L, index);
+        } else {
+            arg->kind = GpArg_Float;
+            arg->f = lua_tonumber(L, index);
+        }
+        return;
+    case LUA_TBOOLEAN:
+        arg->kind = GpArg_Bool;
+        arg->i = lua_toboolean(L, index);
+        return;
+    case LUA_TUSERDATA: {
+        GpBox *box = gp_box_test(L, index, GP_TENSOR);
+        if (box && box->tensor) {
+            arg->kind = GpArg_Tensor;
+            arg->tensor = box->tensor;
+            return;
+        }
+        box = gp_box_test(L, index, GP_PARTITION);
+        if (box && box->partition) {
+            arg->kind = GpArg_Partition;
+            arg->partition = box->partition;
+            return;
+        }
+        break;
+    }
+    }
+    const char *got = luaL_getmetafield(L, index, "__name") == LUA_TSTRING
+                          ? lua_tostring(L, -1)
+                          : luaL_typename(L, index);
+    luaL_argerror(L, index - 1,
+                  lua_pushfstring(L, "tensor, partition, number or boolean expected, got %s", got));
+}
+
+/* Stores the arguments that the kernel writes as the op's user values, in parameter order. */
+static uint32_t keep_written(lua_State *L, int op, const GpRunRequest *request) {
+    uint32_t written = 0;
+    for (uint32_t i = 0; i < request->arg_count; i++) {
+        if (!request->args[i].tensor || request->args[i].access == GpAccess_Read) continue;
+        lua_pushvalue(L, (int)i + 2);
+        lua_setiuservalue(L, op, (int)++written);
+    }
+    return written;
+}
+
+static int count_written(const GpRunRequest *request) {
+    int count = 0;
+    for (uint32_t i = 0; i < request->arg_count; i++)
+        if (request->args[i].tensor && request->args[i].access != GpAccess_Read) count++;
+    return count;
+}
+
+static int kernel_call(lua_State *L) {
+    GpBox *box = gp_box_check(L, 1, GP_KERNEL);
+    gpulua_state *g = gp_lua_state(L);
+    GpCallArg args[GP_MAX_ARGS];
+    GpRunRequest request;
+    GpRunOp *op = NULL;
+    int count = lua_gettop(L) - 1;
+    if (count > GP_MAX_ARGS) return luaL_error(L, "more than %d kernel arguments", GP_MAX_ARGS);
+    for (int i = 0; i < count; i++) read_arg(L, i + 2, &args[i]);
+    GpDiags *diags = gp_lua_diags(L);
+    GpSite site = gp_lua_site(L);
+    gp_lua_check(L, gp_kernel_prepare(box->kernel, args, (uint32_t)count, site, diags, &request));
+    GpBox *made = gp_box_push(L, GP_RUN_OP, count_written(&request));
+    gp_lua_check(L, gp_op_make(gp_engine_runtime(g->engine), &request, diags, &op));
+    gp_box_fill(L, made, op);
+    made->written = keep_written(L, lua_gettop(L), &request);
+    return 1;
+}
+
+/* ---- Options -------------------------------------------------------------------------------- */
+
+/* Reads {8}, {8, 4} or 8 as up to three positive extents; the rest are 1. */
+static void read_extents(lua_State *L, int index, const char *name, uint32_t out[3]) {
+    lua_Integer given[3] = {1, 1, 1};
+    int count = 1;
+    if (lua_istable(L, index)) {
+        count = (int)luaL_len(L, index);
+        if (count < 1 || count > 3) luaL_error(L, "`%s` wants one to three extents", name);
+        for (int i = 0; i < count; i++) {
+            lua_geti(L, index, i + 1);
+            given[i] = luaL_checkinteger(L, -1);
+            lua_pop(L, 1);
+        }
+    } else {
+        given[0] = luaL_checkinteger(L, index);
+    }
+    for (int i = 0; i < 3; i++) {
+        if (given[i] < 1 || given[i] > UINT32_MAX)
+            luaL_error(L, "`%s` wants positive extents, got %d", name, (int)given[i]);
+        out[i] = (uint32_t)given[i];
+    }
+}
+
+static void read_option(lua_State *L, GpKernelOptions *options, GpNamedArg *named) {
+    if (lua_type(L, -2) != LUA_TSTRING) luaL_error(L, "options are given by name");
+    const char *name = lua_tostring(L, -2);
+    if (strcmp(name, "grid") == 0) {
+        read_extents(L, lua_gettop(L), name, options->grid);
+    } else if (strcmp(name, "block") == 0) {
+        read_extents(L, lua_gettop(L), name, options->block);
+    } else if (strcmp(name, "shared") == 0) {
+        lua_Integer bytes = luaL_checkinteger(L, -1);
+        if (bytes < 0 || bytes > UINT32_MAX) luaL_error(L, "`shared` wants a number of bytes");
+        options->shared_bytes = (uint32_t)bytes;
+    } else if (strcmp(name, "stream") == 0) {
+        options->stream = gp_box_check(L, lua_gettop(L), GP_STREAM)->stream;
+    } else {
+        GpNamedArg *arg = &named[options->named_count++];
+        memset(arg, 0, sizeof(*arg));
+        arg->name = gp_str_from(name);
+        if (lua_isboolean(L, -1)) {
+            arg->value = lua_toboolean(L, -1);
+        } else if (lua_isinteger(L, -1)) {
+            arg->value = lua_tointeger(L, -1);
+        } else if (lua_type(L, -1) == LUA_TSTRING) {
+            arg->is_text = true;
+            arg->text.at = lua_tolstring(L, -1, &arg->text.len);
+        } else {
+            luaL_error(L, "option `%s` wants an integer, a boolean or a type name", name);
+        }
+    }
+}
+
+static int kernel_with(lua_State *L) {
+    GpBox *box = gp_box_check(L, 1, GP_KERNEL);
+    GpNamedArg named[GP_MAX_ARGS];
+    GpKernelOptions options = {.named = named};
+    luaL_checktype(L, 2, LUA_TTABLE);
+    lua_settop(L, 2);
+    lua_pushnil(L);
+    while (lua_next(L, 2)) {
+        if (options.named_count == GP_MAX_ARGS) luaL_error(L, "too many options");
+        read_option(L, &options, named);
+        lua_settop(L, 3);
+    }
+    GpDiags *diags = gp_lua_diags(L);
+    GpBox *made = gp_box_push(L, GP_KERNEL, 0);
+    GpKernel *kernel = NULL;
+    gp_lua_check(L, gp_kernel_with(box->kernel, &options, gp_lua_site(L), diags, &kernel));
+    gp_box_fill(L, made, kernel);
+    return 1;
+}
+
+/* ---- Inspection ----------------------------------------------------------------------------- */
+
+static GpStage check_stage(lua_State *L, int index, bool *is_gpu) {
+    static const char *const names[] = {"ir", "llvm", "ptx", "asm", NULL};
+    static const GpStage stages[] = {GpStage_Ir, GpStage_LlvmOptimized, GpStage_Ptx, GpStage_Asm};
+    int which = luaL_checkoption(L, index, "ir", names);
+    *is_gpu = stages[which] == GpStage_Ptx;
+    return stages[which];
+}
+
+static int kernel_inspect(lua_State *L) {
+    GpBox *box = gp_box_check(L, 1, GP_KERNEL);
+    gpulua_state *g = gp_lua_state(L);
+    bool is_gpu;
+    GpStage stage = check_stage(L, 2, &is_gpu);
+    const char *target_name = luaL_optstring(L, 3, NULL);
+    GpTarget target = {.kind = GpTarget_Cpu};
+    GpDiags *diags = gp_lua_diags(L);
+    GpText text = {.session = gp_engine_session(g->engine)};
+    if (target_name) {
+        if (gp_target_parse(gp_str_from(target_name), &target) != GpStatus_Ok)
+            return luaL_error(L, "unknown target '%s'", target_name);
+    } else {
+        GpDevice *device;
+        gp_lua_check(L, gp_engine_device(g->engine, diags, &device));
+        gp_lua_check(L, gp_engine_target(g->engine, device, &target));
+        if (is_gpu && target.kind != GpTarget_Nvptx) gp_target_parse(GP_STR("sm_90a"), &target);
+    }
+    GpStatus status = gp_kernel_emit(box->kernel, stage, &target, diags, &text);
+    if (status == GpStatus_Ok) lua_pushlstring(L, gp_text_cstr(&text), text.len);
+    gp_text_free(&text);
+    gp_lua_check(L, status);
+    return 1;
+}
+
+static int kernel_tostring(lua_State *L) {
+    GpBox *box = gp_box_check(L, 1, GP_KERNEL);
+    lua_pushfstring(L, "kernel %s", gp_kernel_name(box->kernel));
+    return 1;
+}
+
+const GpLuaFn gp_lua_kernel_functions[] = {
+    {"kernels", gpu_kernels, "kernels(source [, name]) -> Module",
+     "Checks the kernels of a source text. Raises the report when it is refused. `name` is shown "
+     "in diagnostics; without it they point into the script."},
+    {"try_kernels", gpu_try_kernels, "try_kernels(source [, name]) -> Module | nil, err",
+     "As kernels, but returns nil and the error."},
+    {NULL, NULL, NULL, NULL},
+};
+
+const GpLuaFn gp_lua_module_methods[] = {
+    {"__index", module_index, "module.NAME -> Kernel | nil", "The kernel of that name."},
+    {"__pairs", module_pairs, "pairs(module) -> name, Kernel", "The kernels in source order."},
+    {"__tostring", module_tostring, "tostring(module) -> string", "The kernels' names."},
+    {NULL, NULL, NULL, NULL},
+};
+
+const GpLuaFn gp_lua_kernel_methods[] = {
+    {"__call", kernel_call, "kernel(args..) -> Op",
+     "Checks the arguments, infers generics and grid, and makes an op that is not run yet."},
+    {"with", kernel_with, "kernel:with{T = dtype, N = n, grid = {..}, block = {..}, shared = bytes, stream = s} -> Kernel",
+     "The kernel with generics and launch options fixed; reusable, and the fast path."},
+    {"inspect", kernel_inspect, "kernel:inspect(stage [, target]) -> string",
+     "The text of a stage, \"ir\", \"llvm\", \"ptx\" or \"asm\", of what was launched last or of "
+     "what its options give."},
+    {"__tostring", kernel_tostring, "tostring(kernel) -> string", "Its name."},
+    {NULL, NULL, NULL, NULL},
+};
