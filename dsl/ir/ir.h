@@ -26,44 +26,25 @@ typedef enum GpOp {
     GpOp_count
 } GpOp;
 
-/* Operand and result rules. `e` is an element type, `sh` a tile shape or scalar. */
+/* Operand and result rules; dsl/ir/sig.def says what each means. */
 typedef enum GpSig {
-    GpSig_Const,      /* () -> e sh; value in imm */
-    GpSig_Num1,       /* (x) -> x; x integer or float */
-    GpSig_Num2,       /* (x, x) -> x; integer or float */
-    GpSig_Int2,       /* (x, x) -> x; integer */
-    GpSig_Bits1,      /* (x) -> x; integer or bool */
-    GpSig_Bits2,      /* (x, x) -> x; integer or bool */
-    GpSig_Float1,     /* (x) -> x; float */
-    GpSig_Float2,
-    GpSig_Float3,
-    GpSig_Cmp,        /* (x, x) -> bool sh; any element type; pred */
-    GpSig_Select,     /* (bool sh, x, x) -> x */
-    GpSig_Cast,       /* (e1 sh) -> e2 sh */
-    GpSig_Bitcast,    /* (e1 sh) -> e2 sh, same width */
-    GpSig_If,         /* (bool) -> results; regions then, else */
-    GpSig_For,        /* (i, i, i, carried...) -> carried; i one integer type; region (i, carried...) */
-    GpSig_Loop,       /* (carried...) -> results; region (carried...); yields carried, breaks give results */
-    GpSig_Block,      /* () -> results; region () */
-    GpSig_Carry,      /* (values...) -> nothing */
-    GpSig_Nothing,    /* () -> nothing */
-    GpSig_CheckIndex, /* (i64 or u64 index, u64 length) or (i32 index, i32 length) -> bool; site */
-    GpSig_CheckDiv,   /* (integer sh) -> nothing; site */
-    GpSig_Assert,     /* (bool) -> nothing; site */
-    GpSig_Splat,      /* (scalar e) -> tile e */
-    GpSig_Broadcast,  /* (tile) -> tile; same rank, axes equal or 1 */
-    GpSig_Reshape,    /* (tile) -> tile; same element count */
-    GpSig_Iota,       /* () -> integer tile of rank 1 */
-    GpSig_ToScalar,   /* (tile of one element) -> scalar */
-    GpSig_Axis,       /* () -> i32 on the tile track, u32 on SIMT; axis 0..2 */
-    GpSig_Dim,        /* (tensor) -> i32; axis */
-    GpSig_LoadTile,   /* (tensor, i32 x rank, [bool]) -> tile of the tensor's element and rank; a false bool gives zeros */
-    GpSig_StoreTile,  /* (tensor, tile, i32 x rank, [bool]) -> nothing */
-    GpSig_PtrAdd,     /* (ptr, i64 or u64) -> ptr */
-    GpSig_Slot,       /* () -> ptr to local memory; count in imm.i elements */
-    GpSig_Load,       /* (ptr, [bool]) -> scalar */
-    GpSig_Store,      /* (ptr, scalar, [bool]) -> nothing */
+#define GP_SIG(id, attr, regions, elementwise, doc) GpSig_##id,
+#include "dsl/ir/sig.def"
+    GpSig_count
 } GpSig;
+
+/* The attribute that an instruction of a signature carries. */
+typedef enum GpIrAttr {
+    GpIrAttr_None, GpIrAttr_Imm, GpIrAttr_Count, GpIrAttr_Pred, GpIrAttr_Axis, GpIrAttr_Site, GpIrAttr_Target
+} GpIrAttr;
+
+typedef struct GpSigInfo {
+    GpIrAttr attr;
+    uint8_t regions;
+    bool elementwise;
+    const char *doc;
+} GpSigInfo;
+extern const GpSigInfo gp_sig_info[GpSig_count];
 
 typedef enum GpEffect {
     GpEffect_Pure, GpEffect_Read, GpEffect_Write, GpEffect_Check, GpEffect_Control, GpEffect_Convergent
@@ -85,6 +66,7 @@ bool gp_op_find(GpStr spelling, GpOp *out);
 bool gp_op_is_terminator(GpOp op);
 
 typedef enum GpPred { GpPred_Eq, GpPred_Ne, GpPred_Lt, GpPred_Le, GpPred_Gt, GpPred_Ge } GpPred;
+enum { GP_PRED_COUNT = GpPred_Ge + 1 };
 
 typedef enum GpSpace { GpSpace_Global, GpSpace_Shared, GpSpace_Local } GpSpace;
 
@@ -211,6 +193,8 @@ GpValue *gp_build_cmp(GpBuilder *b, GpPred pred, GpValue *x, GpValue *y);
 GpValue *gp_build_cast(GpBuilder *b, GpValue *x, GpElem to);
 GpValue *gp_build_select(GpBuilder *b, GpValue *c, GpValue *x, GpValue *y);
 void gp_ir_set_regions(GpIrFn *fn, GpInst *inst, GpRegion *const *regions, uint32_t count);
+/* Links an instruction that is in no region before `before`, at the end of `r` when NULL. */
+void gp_ir_insert(GpInst *inst, GpRegion *r, GpInst *before);
 void gp_ir_remove(GpInst *inst); /* unlinks; its results must be unused */
 GpInst *gp_ir_terminator(const GpRegion *r); /* the last instruction; NULL while unfinished */
 
@@ -220,6 +204,12 @@ void gp_ir_walk(GpIrFn *fn, GpWalk order, void (*visit)(GpInst *inst, void *ud),
 void gp_ir_apply_forwards(GpIrFn *fn);
 void gp_ir_number(GpIrFn *fn); /* dense ids in program order */
 GpIrFn *gp_ir_clone(GpArena *arena, const GpIrFn *fn);
+/* How often each value is an operand, indexed by id; fn->next_id entries in `arena`. */
+uint32_t *gp_ir_count_uses(const GpIrFn *fn, GpArena *arena);
+/* True when an instruction of `r`, nested ones included, may write memory or synchronise. */
+bool gp_ir_region_writes(const GpRegion *r);
+/* A scalar constant or a tile constant: its value. False for everything else. */
+bool gp_ir_const(const GpValue *v, GpScalar *out);
 
 /* Text. The parser reads what the printer writes, and is for tests. */
 void gp_ir_print(const GpIrFn *fn, GpText *out);

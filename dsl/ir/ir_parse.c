@@ -1,0 +1,426 @@
+/* Text to IR, for tests. The grammar is in ir_text.h. The first mistake ends the parse; what is
+** well-formed here may still be refused by the verifier. */
+#include <stdlib.h>
+
+#include "dsl/ir/ir_lex.h"
+#include "dsl/ir/ir_text.h"
+
+enum { MAX_DEPTH = 100, MAX_LIST = 64 };
+
+typedef struct Parser {
+    GpSource *src;
+    GpDiags *diags;
+    GpArena *arena;
+    GpIrFn *fn;
+    GpInterner *names;
+    GpMap values; /* symbol -> value */
+    GpMap labels; /* symbol -> instruction */
+    GpIrToken now;
+    uint32_t at;
+    int depth;
+    bool failed;
+} Parser;
+
+static void advance(Parser *p) {
+    if (!p->failed) p->now = gp_ir_lex(p->src, &p->at);
+}
+
+static void expected(Parser *p, const char *what) {
+    if (p->failed) return;
+    const char *found = "the end";
+    if (p->now.tok != GpIrTok_End)
+        found = gp_arena_printf(p->arena, "`%.*s`", (int)p->now.text.len, p->now.text.at);
+    gp_diag(p->diags, GpDiag_G0001, p->now.span, what, found);
+    p->failed = true;
+    p->now = (GpIrToken){GpIrTok_End, {"", 0}, p->now.span};
+}
+
+static bool is_text(const Parser *p, GpIrTok tok, const char *text) {
+    return p->now.tok == tok && gp_str_eq(p->now.text, gp_str_from(text));
+}
+
+static bool take(Parser *p, GpIrTok tok, const char *text) {
+    if (!is_text(p, tok, text)) return false;
+    advance(p);
+    return true;
+}
+
+static bool take_punct(Parser *p, const char *text) { return take(p, GpIrTok_Punct, text); }
+static bool take_word(Parser *p, const char *text) { return take(p, GpIrTok_Word, text); }
+
+static void need_punct(Parser *p, const char *text) {
+    if (!take_punct(p, text)) expected(p, gp_arena_printf(p->arena, "`%s`", text));
+}
+
+static void need_word(Parser *p, const char *text) {
+    if (!take_word(p, text)) expected(p, gp_arena_printf(p->arena, "`%s`", text));
+}
+
+/* The text of a token of this kind. */
+static GpStr need_token(Parser *p, GpIrTok tok, const char *what) {
+    GpStr text = p->now.text;
+    if (p->now.tok == tok) {
+        advance(p);
+        return text;
+    }
+    expected(p, what);
+    return (GpStr){"", 0};
+}
+
+static int64_t need_int(Parser *p, int64_t low, int64_t high) {
+    char *end = NULL;
+    long long v = p->now.tok == GpIrTok_Word ? strtoll(p->now.text.at, &end, 10) : 0;
+    if (!end || end != p->now.text.at + p->now.text.len || v < low || v > high) {
+        expected(p, gp_arena_printf(p->arena, "a number in %lld..%lld", (long long)low,
+                                    (long long)high));
+        return low;
+    }
+    advance(p);
+    return v;
+}
+
+static int need_choice(Parser *p, const char *const *words, int count, const char *what) {
+    for (int i = 0; i < count; i++)
+        if (take_word(p, words[i])) return i;
+    expected(p, what);
+    return 0;
+}
+
+static const char *need_string(Parser *p) {
+    GpStr raw = need_token(p, GpIrTok_String, "a string");
+    char *text = gp_arena_alloc(p->arena, raw.len + 1);
+    size_t n = 0;
+    for (size_t i = 0; i < raw.len; i++) {
+        bool is_escape = raw.at[i] == '\\' && i + 1 < raw.len;
+        if (is_escape) i++;
+        text[n++] = is_escape && raw.at[i] == 'n' ? '\n' : raw.at[i];
+    }
+    return text;
+}
+
+static GpElem need_elem(Parser *p) {
+    GpElem elem = GpElem_I32;
+    if (p->now.tok != GpIrTok_Word || !gp_elem_find(p->now.text, &elem))
+        expected(p, "an element type");
+    else advance(p);
+    return elem;
+}
+
+static void parse_ints(Parser *p, int32_t *to, int count) {
+    need_punct(p, "(");
+    for (int i = 0; i < count; i++) to[i] = (int32_t)need_int(p, 0, INT32_MAX);
+    need_punct(p, ")");
+}
+
+static const GpLayout *parse_layout(Parser *p, uint8_t rank) {
+    GpLayout *l = GP_NEW(p->arena, GpLayout);
+    l->rank = rank;
+    need_word(p, "layout");
+    need_word(p, "atom");
+    parse_ints(p, l->atom, rank);
+    need_word(p, "repeat");
+    parse_ints(p, l->repeat, rank);
+    for (int d = 0; d < GpLayoutDim_count; d++) {
+        need_word(p, gp_ir_layout_words[d]);
+        need_punct(p, "[");
+        while (!p->failed && !take_punct(p, "]")) {
+            if (l->bits[d] == GP_LAYOUT_BITS) expected(p, "`]`");
+            else parse_ints(p, l->bases[d][l->bits[d]++], rank);
+        }
+    }
+    return l;
+}
+
+/* Extents, each followed by `x`, then the element. */
+static GpElem parse_shape(Parser *p, GpShape *shape) {
+    GpElem elem;
+    while (!p->failed && !(p->now.tok == GpIrTok_Word && gp_elem_find(p->now.text, &elem))) {
+        if (shape->rank == GP_MAX_RANK) {
+            expected(p, "an element type");
+            break;
+        }
+        shape->dim[shape->rank++] = take_word(p, "?") ? GP_DYNAMIC : need_int(p, 0, INT32_MAX);
+        need_word(p, "x");
+    }
+    return need_elem(p);
+}
+
+static const GpIrType *parse_type(Parser *p) {
+    GpShape shape = {.rank = 0};
+    if (take_word(p, "ptr")) {
+        need_punct(p, "<");
+        GpElem elem = need_elem(p);
+        need_punct(p, ",");
+        int space = need_choice(p, gp_ir_space_words, GP_SPACE_COUNT, "a memory space");
+        need_punct(p, ">");
+        return gp_ir_ptr(p->fn, elem, (GpSpace)space);
+    }
+    bool is_tile = is_text(p, GpIrTok_Word, "tile");
+    if (!is_tile && !is_text(p, GpIrTok_Word, "tensor")) return gp_ir_scalar(p->fn, need_elem(p));
+    advance(p);
+    need_punct(p, "<");
+    GpElem elem = parse_shape(p, &shape);
+    const GpIrType *type =
+        is_tile ? gp_ir_tile(p->fn, elem, &shape) : gp_ir_tensor(p->fn, elem, &shape);
+    if (is_tile && take_punct(p, ","))
+        type = gp_ir_with_layout(p->fn, type, parse_layout(p, shape.rank));
+    need_punct(p, ">");
+    return type;
+}
+
+static GpSym text_symbol(Parser *p, GpStr text) { return gp_intern(p->names, text.at, text.len); }
+
+/* The source's name: without the count that makes a name unique; NULL when all digits. */
+static const char *source_name(Parser *p, GpStr text) {
+    size_t len = text.len, digits = len;
+    while (digits > 0 && text.at[digits - 1] >= '0' && text.at[digits - 1] <= '9') digits--;
+    if (digits == 0) return NULL;
+    if (digits < len && digits > 1 && text.at[digits - 1] == '.') len = digits - 1;
+    return gp_arena_copy(p->arena, text.at, len);
+}
+
+static void define_value(Parser *p, GpStr text, GpValue *v) {
+    GpSym sym = text_symbol(p, text);
+    if (gp_map_has(&p->values, sym)) expected(p, "a new value name before this");
+    gp_map_set(p->arena, &p->values, sym, v);
+    v->name = source_name(p, text);
+}
+
+static GpValue *need_value(Parser *p) {
+    GpValue *v = NULL;
+    if (p->now.tok == GpIrTok_Value) v = gp_map_get(&p->values, text_symbol(p, p->now.text));
+    if (v) advance(p);
+    else expected(p, "a value defined above");
+    return v;
+}
+
+static GpScalar parse_scalar(Parser *p, GpElem elem, GpStr text) {
+    GpScalar v = {.elem = elem};
+    char *end = NULL;
+    const char *copy = gp_arena_copy(p->arena, text.at, text.len);
+    if (gp_str_eq(text, GP_STR("true")) || gp_str_eq(text, GP_STR("false"))) {
+        v.u = text.at[0] == 't';
+        return v;
+    }
+    if (gp_elem_is_float(elem)) v.f = strtod(copy, &end);
+    else if (elem == GpElem_U64) v.u = strtoull(copy, &end, 10);
+    else v.i = strtoll(copy, &end, 10);
+    if (!text.len || *end) expected(p, "a constant before this");
+    GpScalar wrapped = gp_scalar_wrap(v);
+    if (!gp_elem_is_float(elem) && wrapped.u != v.u)
+        expected(p, "a constant in range of its type before this");
+    return wrapped;
+}
+
+/* What stands in brackets; a constant's text is kept until its type is known. */
+typedef struct Attr {
+    GpStr imm;
+    GpScalar count;
+    GpPred pred;
+    uint8_t axis;
+    uint32_t site;
+} Attr;
+
+static Attr parse_attr(Parser *p, GpIrAttr attr) {
+    Attr a = {.imm = {"", 0}};
+    if (attr == GpIrAttr_None || attr == GpIrAttr_Target) return a;
+    need_punct(p, "[");
+    switch (attr) {
+    case GpIrAttr_Imm: a.imm = need_token(p, GpIrTok_Word, "a constant"); break;
+    case GpIrAttr_Count:
+        a.count = (GpScalar){.elem = GpElem_I64, .i = need_int(p, INT64_MIN, INT64_MAX)};
+        break;
+    case GpIrAttr_Pred:
+        a.pred = (GpPred)need_choice(p, gp_ir_pred_words, GP_PRED_COUNT, "a predicate");
+        break;
+    case GpIrAttr_Axis: a.axis = (uint8_t)need_int(p, 0, UINT8_MAX); break;
+    case GpIrAttr_Site:
+        need_word(p, "site");
+        a.site = (uint32_t)need_int(p, 0, UINT32_MAX);
+        break;
+    case GpIrAttr_None:
+    case GpIrAttr_Target: break;
+    }
+    need_punct(p, "]");
+    return a;
+}
+
+static GpInst *need_label(Parser *p) {
+    GpInst *inst = NULL;
+    if (p->now.tok == GpIrTok_Label) inst = gp_map_get(&p->labels, text_symbol(p, p->now.text));
+    if (inst) advance(p);
+    else expected(p, "a label defined above");
+    return inst;
+}
+
+static void parse_region(Parser *p, GpRegion *r);
+
+static void parse_regions(Parser *p, GpInst *inst, uint32_t count) {
+    GpRegion *regions[2];
+    gp_assert(count <= GP_COUNT(regions));
+    for (uint32_t i = 0; i < count; i++) regions[i] = gp_ir_region(p->fn);
+    gp_ir_set_regions(p->fn, inst, regions, count);
+    for (uint32_t i = 0; i < count && !p->failed; i++) {
+        if (i) need_word(p, "else");
+        parse_region(p, regions[i]);
+    }
+}
+
+/* Everything of an instruction between its results and its regions. */
+typedef struct Head {
+    GpOp op;
+    Attr attr;
+    GpStr label; /* one that it defines; empty without */
+    GpInst *target;
+    GpValue *operands[MAX_LIST];
+    const GpIrType *types[MAX_LIST];
+    uint32_t operand_count, type_count;
+} Head;
+
+static void parse_head(Parser *p, Head *h) {
+    if (p->now.tok != GpIrTok_Word || !gp_op_find(p->now.text, &h->op)) {
+        expected(p, "an operation");
+        return;
+    }
+    advance(p);
+    GpIrAttr attr = gp_sig_info[gp_op_info[h->op].sig].attr;
+    h->attr = parse_attr(p, attr);
+    if (p->now.tok == GpIrTok_Label) {
+        if (attr == GpIrAttr_Target) h->target = need_label(p);
+        else h->label = need_token(p, GpIrTok_Label, "a label");
+    }
+    if (p->now.tok == GpIrTok_Value) {
+        do {
+            if (h->operand_count == MAX_LIST) expected(p, "fewer operands");
+            else h->operands[h->operand_count++] = need_value(p);
+        } while (take_punct(p, ","));
+    }
+    if (!take_punct(p, ":")) return;
+    do {
+        if (h->type_count == MAX_LIST) expected(p, "fewer types");
+        else h->types[h->type_count++] = parse_type(p);
+    } while (take_punct(p, ","));
+}
+
+static void parse_inst(Parser *p, GpRegion *r) {
+    GpStr results[MAX_LIST];
+    uint32_t result_count = 0;
+    GpSpan span = p->now.span;
+    if (p->now.tok == GpIrTok_Value) {
+        do {
+            if (result_count == MAX_LIST) expected(p, "fewer results");
+            else results[result_count++] = need_token(p, GpIrTok_Value, "a value");
+        } while (take_punct(p, ","));
+        need_punct(p, "=");
+    }
+    Head h = {.label = {"", 0}};
+    parse_head(p, &h);
+    if (!p->failed && h.type_count != result_count)
+        expected(p, "as many result types as results before this");
+    if (p->failed) return;
+    GpBuilder b = {.fn = p->fn, .region = r, .span = gp_span_join(span, p->now.span)};
+    GpInst *inst = gp_build(&b, h.op, h.operands, h.operand_count, h.types, h.type_count);
+    inst->imm = h.attr.count;
+    if (h.attr.imm.len && result_count)
+        inst->imm = parse_scalar(p, h.types[0]->elem, h.attr.imm);
+    inst->pred = h.attr.pred;
+    inst->axis = h.attr.axis;
+    inst->site = h.attr.site;
+    inst->target = h.target;
+    for (uint32_t i = 0; i < result_count; i++) define_value(p, results[i], inst->results[i]);
+    if (h.label.len) gp_map_set(p->arena, &p->labels, text_symbol(p, h.label), inst);
+    parse_regions(p, inst, gp_sig_info[gp_op_info[h.op].sig].regions);
+}
+
+static void parse_insts(Parser *p, GpRegion *r) {
+    while (!p->failed && !is_text(p, GpIrTok_Punct, "}")) parse_inst(p, r);
+    need_punct(p, "}");
+}
+
+static void parse_region(Parser *p, GpRegion *r) {
+    if (p->depth == MAX_DEPTH) {
+        expected(p, "fewer nested regions");
+        return;
+    }
+    p->depth++;
+    if (take_punct(p, "(")) {
+        do {
+            GpStr name = need_token(p, GpIrTok_Value, "a value");
+            need_punct(p, ":");
+            const GpIrType *type = parse_type(p);
+            define_value(p, name, gp_ir_region_param(p->fn, r, type, NULL));
+        } while (take_punct(p, ","));
+        need_punct(p, ")");
+    }
+    need_punct(p, "{");
+    parse_insts(p, r);
+    p->depth--;
+}
+
+static void parse_param(Parser *p) {
+    GpIrParam param = {.arg = 0};
+    GpStr name = need_token(p, GpIrTok_Value, "a parameter");
+    need_punct(p, ":");
+    const GpIrType *type = parse_type(p);
+    param.kind = (GpParamKind)need_choice(p, gp_ir_param_words, GP_PARAM_COUNT, "a parameter kind");
+    param.arg = (uint8_t)need_int(p, 0, UINT8_MAX);
+    for (int f = 0; f < GP_FACT_COUNT; f++)
+        if (take_word(p, gp_ir_fact_words[f].word))
+            *(bool *)((char *)&param + gp_ir_fact_words[f].offset) = true;
+    define_value(p, name, gp_ir_add_param(p->fn, type, param, NULL));
+}
+
+static void parse_header(Parser *p) {
+    while (take_punct(p, ",")) {
+        if (take_word(p, "symbol")) p->fn->symbol = need_string(p);
+        else if (take_word(p, "max_threads"))
+            p->fn->max_threads = (uint32_t)need_int(p, 0, UINT32_MAX);
+        else if (take_word(p, "min_blocks"))
+            p->fn->min_blocks = (uint32_t)need_int(p, 0, UINT32_MAX);
+        else if (take_word(p, "equal_lens")) p->fn->equal_lens = true;
+        else if (take_word(p, "block"))
+            for (int i = 0; i < 3; i++) p->fn->block[i] = (uint32_t)need_int(p, 0, UINT32_MAX);
+        else expected(p, "an attribute of the function");
+    }
+    need_punct(p, "(");
+    if (!is_text(p, GpIrTok_Punct, ")")) {
+        do parse_param(p);
+        while (take_punct(p, ","));
+    }
+    need_punct(p, ")");
+    need_punct(p, "{");
+}
+
+static void parse_sites(Parser *p) {
+    while (take_word(p, "site")) {
+        int kind = need_choice(p, gp_ir_check_words, GP_CHECK_COUNT, "a kind of check");
+        uint8_t axis = (uint8_t)need_int(p, 0, UINT8_MAX);
+        GpSpan span = p->now.span;
+        uint32_t site = gp_ir_add_site(p->fn, (GpCheckKind)kind, axis, span, need_string(p));
+        if (!take_word(p, "at")) continue;
+        GpPlaceInFile *place = &p->fn->sites[site].place;
+        place->file = need_string(p);
+        place->line = (uint32_t)need_int(p, 0, UINT32_MAX);
+        place->column = (uint32_t)need_int(p, 0, UINT32_MAX);
+    }
+}
+
+GpIrFn *gp_ir_parse(GpArena *arena, GpSource *src, GpDiags *diags) {
+    Parser p = {.src = src, .diags = diags, .arena = arena, .names = gp_interner_make(arena)};
+    advance(&p);
+    need_word(&p, "fn");
+    GpSpan span = p.now.span;
+    bool is_quoted = take_punct(&p, "@");
+    GpStr bare = is_quoted ? (GpStr){"", 0} : need_token(&p, GpIrTok_Name, "the function's @name");
+    const char *name = is_quoted ? need_string(&p) : gp_arena_copy(arena, bare.at, bare.len);
+    int track = need_choice(&p, gp_ir_track_words, GP_TRACK_COUNT, "a track");
+    p.fn = gp_ir_fn_make(arena, name, (GpTrack)track, span);
+    p.fn->level = p.now.tok == GpIrTok_Word ? gp_ir_level_find(p.now.text) : 0;
+    if (!p.fn->level) expected(&p, "a level");
+    advance(&p);
+    parse_header(&p);
+    parse_sites(&p);
+    parse_insts(&p, p.fn->body);
+    if (p.now.tok != GpIrTok_End) expected(&p, "the end");
+    return p.failed ? NULL : p.fn;
+}

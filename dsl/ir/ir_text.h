@@ -1,0 +1,42 @@
+/* The words that IR text uses for enumerators; shared by the printer and the parser.
+**
+** function  fn @name track level {, attribute} ( params ) { {site} {inst} }
+** site      site kind axis "what" [at "file" line column]
+** param     %name : type kind argument {fact}
+** inst      [%r {, %r} =] op [[attr]] [^label] [%operand {, %operand}] [: type {, type}] regions
+** region    [( %p : type {, ..} )] { {inst} }
+** Regions of `if` are joined by `else`. Names of values are unique in the text: `%name`, or
+** `%name.2` where the source used a name again, or `%7` for values without a name, counted in
+** program order. Labels name what break and continue leave. `//` starts a comment. Spans are not
+** printed; everything else is. */
+#ifndef GP_IR_TEXT_H
+#define GP_IR_TEXT_H
+
+#include "dsl/ir/ir.h"
+#include "dsl/ir/layout.h"
+
+extern const char *const gp_ir_pred_words[GP_PRED_COUNT];
+enum { GP_SPACE_COUNT = GpSpace_Local + 1, GP_CHECK_COUNT = GpCheck_Assert + 1 };
+extern const char *const gp_ir_space_words[GP_SPACE_COUNT];
+extern const char *const gp_ir_check_words[GP_CHECK_COUNT];
+enum { GP_TRACK_COUNT = GpTrack_Simt + 1 };
+extern const char *const gp_ir_track_words[GP_TRACK_COUNT];
+enum { GP_PARAM_COUNT = GpParam_Mailbox + 1 };
+extern const char *const gp_ir_param_words[GP_PARAM_COUNT];
+extern const char *const gp_ir_layout_words[GpLayoutDim_count];
+
+/* A fact of GpIrParam. */
+typedef struct GpIrFactWord {
+    const char *word;
+    size_t offset; /* of the bool in GpIrParam */
+} GpIrFactWord;
+enum { GP_FACT_COUNT = 5 };
+extern const GpIrFactWord gp_ir_fact_words[GP_FACT_COUNT];
+
+/* "T", "L", "G" or "S"; the level of that letter, 0 for none. */
+const char *gp_ir_level_word(uint8_t level);
+uint8_t gp_ir_level_find(GpStr word);
+
+void gp_ir_print_type(const GpIrType *t, GpText *out);
+
+#endif

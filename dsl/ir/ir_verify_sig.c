@@ -1,0 +1,331 @@
+/* One rule per signature: operands, results, attributes and the parameters of regions. What
+** regions yield is checked at the yield, break or continue, which knows where it goes. */
+#include "dsl/ir/ir_verify.h"
+
+typedef GpVerifier V;
+typedef const GpInst I;
+
+static const GpIrType *in(I *inst, uint32_t i) { return inst->operands[i]->type; }
+static const GpIrType *out(I *inst) { return inst->results[0]->type; }
+
+static bool need_counts(V *v, I *inst, uint32_t operands, uint32_t results) {
+    if (inst->operand_count != operands)
+        return gp_ir_refuse(v, inst, "it takes %u operands, not %u", operands, inst->operand_count);
+    if (inst->result_count != results)
+        return gp_ir_refuse(v, inst, "it gives %u results, not %u", results, inst->result_count);
+    return true;
+}
+
+static bool need(V *v, I *inst, bool rule, const char *text) {
+    return rule || gp_ir_refuse(v, inst, "%s", text);
+}
+
+static bool is_scalar(const GpIrType *t, GpElem elem) {
+    return t->kind == GpIrType_Scalar && t->elem == elem;
+}
+static bool is_index(const GpIrType *t) {
+    return is_scalar(t, GpElem_I64) || is_scalar(t, GpElem_U64);
+}
+static bool has_numbers(const GpIrType *t) {
+    return t->kind == GpIrType_Scalar || t->kind == GpIrType_Tile;
+}
+/* Scalars both, or tiles of one shape and layout both. */
+static bool is_alike(const GpIrType *a, const GpIrType *b) {
+    return has_numbers(a) && a->kind == b->kind && gp_shape_eq(&a->shape, &b->shape) &&
+           a->layout == b->layout;
+}
+
+static bool is_integer(GpElem e) { return gp_elem_is_integer(e); }
+static bool is_number(GpElem e) { return gp_elem_is_integer(e) || gp_elem_is_float(e); }
+static bool is_bits(GpElem e) { return gp_elem_is_integer(e) || e == GpElem_Bool; }
+
+/* (x, ..) -> x */
+static bool check_uniform(V *v, I *inst, uint32_t operands, bool (*fits)(GpElem), const char *what) {
+    if (!need_counts(v, inst, operands, 1)) return false;
+    for (uint32_t i = 0; i < operands; i++)
+        if (in(inst, i) != out(inst))
+            return gp_ir_refuse(v, inst, "operand %u is not of the result's type", i);
+    return need(v, inst, has_numbers(out(inst)) && fits(out(inst)->elem), what);
+}
+
+static bool check_Num1(V *v, I *inst) {
+    return check_uniform(v, inst, 1, is_number, "it takes integers or floats");
+}
+static bool check_Num2(V *v, I *inst) {
+    return check_uniform(v, inst, 2, is_number, "it takes integers or floats");
+}
+static bool check_Int2(V *v, I *inst) {
+    return check_uniform(v, inst, 2, is_integer, "it takes integers");
+}
+static bool check_Bits1(V *v, I *inst) {
+    return check_uniform(v, inst, 1, is_bits, "it takes integers or bools");
+}
+static bool check_Bits2(V *v, I *inst) {
+    return check_uniform(v, inst, 2, is_bits, "it takes integers or bools");
+}
+static bool check_Float1(V *v, I *inst) {
+    return check_uniform(v, inst, 1, gp_elem_is_float, "it takes floats");
+}
+static bool check_Float2(V *v, I *inst) {
+    return check_uniform(v, inst, 2, gp_elem_is_float, "it takes floats");
+}
+static bool check_Float3(V *v, I *inst) {
+    return check_uniform(v, inst, 3, gp_elem_is_float, "it takes floats");
+}
+
+static bool check_Const(V *v, I *inst) {
+    if (!need_counts(v, inst, 0, 1)) return false;
+    if (!need(v, inst, has_numbers(out(inst)), "a constant is a scalar or a tile")) return false;
+    return need(v, inst, inst->imm.elem == out(inst)->elem,
+                "the value is not of the result's element type");
+}
+
+static bool check_Cmp(V *v, I *inst) {
+    if (!need_counts(v, inst, 2, 1)) return false;
+    if (!need(v, inst, in(inst, 0) == in(inst, 1), "the operands differ in type")) return false;
+    return need(v, inst, is_alike(in(inst, 0), out(inst)) && out(inst)->elem == GpElem_Bool,
+                "the result is bool in the operands' shape");
+}
+
+static bool check_Select(V *v, I *inst) {
+    if (!need_counts(v, inst, 3, 1)) return false;
+    if (!need(v, inst, in(inst, 1) == out(inst) && in(inst, 2) == out(inst),
+              "the choices are not of the result's type"))
+        return false;
+    return need(v, inst, is_alike(in(inst, 0), out(inst)) && in(inst, 0)->elem == GpElem_Bool,
+                "the condition is bool in the result's shape");
+}
+
+static bool check_Cast(V *v, I *inst) {
+    return need_counts(v, inst, 1, 1) &&
+           need(v, inst, is_alike(in(inst, 0), out(inst)), "it keeps the shape");
+}
+
+static bool check_Bitcast(V *v, I *inst) {
+    if (!check_Cast(v, inst)) return false;
+    GpElem a = in(inst, 0)->elem, b = out(inst)->elem;
+    return need(v, inst, gp_elem_info[a].bits == gp_elem_info[b].bits && is_number(a) && is_number(b),
+                "both element types are numbers of one width");
+}
+
+static bool check_results_like(V *v, I *inst, GpValue *const *have, uint32_t count,
+                               GpValue *const *want, uint32_t want_count, const char *what) {
+    if (count != want_count)
+        return gp_ir_refuse(v, inst, "%u values for %u %s", count, want_count, what);
+    for (uint32_t i = 0; i < count; i++)
+        if (have[i]->type != want[i]->type)
+            return gp_ir_refuse(v, inst, "value %u is not of the type of the %s", i, what);
+    return true;
+}
+
+static bool check_If(V *v, I *inst) {
+    if (!need_counts(v, inst, 1, inst->result_count)) return false;
+    for (uint32_t i = 0; i < inst->region_count; i++)
+        if (inst->regions[i]->param_count)
+            return gp_ir_refuse(v, inst, "its regions take no parameters");
+    return need(v, inst, is_scalar(in(inst, 0), GpElem_Bool), "the condition is a bool");
+}
+
+static bool check_step(V *v, I *inst) {
+    GpScalar step;
+    if (!gp_ir_const(inst->operands[2], &step)) return true;
+    bool is_positive = gp_elem_is_signed(step.elem) ? step.i > 0 : step.u > 0;
+    return need(v, inst, is_positive, "the step is positive");
+}
+
+static bool check_For(V *v, I *inst) {
+    if (!need(v, inst, inst->operand_count >= 3, "it takes bounds and a step")) return false;
+    const GpRegion *r = inst->regions[0];
+    const GpIrType *index = in(inst, 0);
+    if (!need(v, inst,
+              index->kind == GpIrType_Scalar && is_integer(index->elem) && in(inst, 1) == index &&
+                  in(inst, 2) == index && r->param_count >= 1 && r->params[0]->type == index,
+              "bounds, step and index are of one integer type"))
+        return false;
+    return check_step(v, inst) &&
+           check_results_like(v, inst, inst->operands + 3, inst->operand_count - 3, inst->results,
+                              inst->result_count, "results") &&
+           check_results_like(v, inst, r->params + 1, r->param_count - 1, inst->results,
+                              inst->result_count, "results");
+}
+
+static bool check_Loop(V *v, I *inst) {
+    const GpRegion *r = inst->regions[0];
+    return check_results_like(v, inst, inst->operands, inst->operand_count, r->params,
+                              r->param_count, "region parameters");
+}
+
+static bool check_Block(V *v, I *inst) {
+    return need_counts(v, inst, 0, inst->result_count) &&
+           need(v, inst, inst->regions[0]->param_count == 0, "its region takes no parameters");
+}
+
+/* The next turn of a loop: what its region takes. */
+static bool check_turn(V *v, I *inst, I *loop) {
+    const GpRegion *r = loop->regions[0];
+    uint32_t skip = loop->op == GpOp_For ? 1 : 0;
+    return check_results_like(v, inst, inst->operands, inst->operand_count, r->params + skip,
+                              r->param_count - skip, "carried values");
+}
+
+static bool check_Carry(V *v, I *inst) {
+    if (!need_counts(v, inst, inst->operand_count, 0)) return false;
+    I *to = inst->op == GpOp_Yield ? inst->parent->owner : inst->target;
+    if (!to) return gp_ir_refuse(v, inst, "it stands in a region of an instruction");
+    bool is_turn = to->op == GpOp_Loop || to->op == GpOp_For;
+    if (is_turn && inst->op != GpOp_Break) return check_turn(v, inst, to);
+    return check_results_like(v, inst, inst->operands, inst->operand_count, to->results,
+                              to->result_count, "results");
+}
+
+static bool check_Nothing(V *v, I *inst) { return need_counts(v, inst, 0, 0); }
+
+static bool check_CheckIndex(V *v, I *inst) {
+    if (!need_counts(v, inst, 2, 1)) return false;
+    bool is_wide = is_index(in(inst, 0)) && is_scalar(in(inst, 1), GpElem_U64);
+    bool is_narrow = is_scalar(in(inst, 0), GpElem_I32) && is_scalar(in(inst, 1), GpElem_I32);
+    return need(v, inst, is_wide || is_narrow,
+                "it takes an i64 or u64 and a u64 length, or two i32") &&
+           need(v, inst, is_scalar(out(inst), GpElem_Bool), "the result is a bool");
+}
+
+static bool check_CheckDiv(V *v, I *inst) {
+    return need_counts(v, inst, 1, 0) &&
+           need(v, inst, has_numbers(in(inst, 0)) && is_integer(in(inst, 0)->elem),
+                "it takes integers");
+}
+
+static bool check_Assert(V *v, I *inst) {
+    return need_counts(v, inst, 1, 0) &&
+           need(v, inst, is_scalar(in(inst, 0), GpElem_Bool), "the condition is a bool");
+}
+
+static bool check_Splat(V *v, I *inst) {
+    return need_counts(v, inst, 1, 1) &&
+           need(v, inst, in(inst, 0)->kind == GpIrType_Scalar && out(inst)->kind == GpIrType_Tile &&
+                             in(inst, 0)->elem == out(inst)->elem,
+                "it makes a tile of a scalar of its element type");
+}
+
+static bool check_Broadcast(V *v, I *inst) {
+    if (!need_counts(v, inst, 1, 1)) return false;
+    const GpIrType *a = in(inst, 0), *b = out(inst);
+    bool fits = a->kind == GpIrType_Tile && b->kind == GpIrType_Tile && a->elem == b->elem &&
+                a->shape.rank == b->shape.rank;
+    for (int i = 0; fits && i < a->shape.rank; i++)
+        fits = a->shape.dim[i] == b->shape.dim[i] || a->shape.dim[i] == 1;
+    return need(v, inst, fits, "axes of extent 1 are repeated, others stay");
+}
+
+static bool check_Reshape(V *v, I *inst) {
+    if (!need_counts(v, inst, 1, 1)) return false;
+    const GpIrType *a = in(inst, 0), *b = out(inst);
+    int64_t m = 0, n = 0;
+    return need(v, inst, a->kind == GpIrType_Tile && b->kind == GpIrType_Tile && a->elem == b->elem &&
+                             gp_shape_numel(&a->shape, &m) && gp_shape_numel(&b->shape, &n) && m == n,
+                "it keeps the number of elements");
+}
+
+static bool check_Iota(V *v, I *inst) {
+    return need_counts(v, inst, 0, 1) &&
+           need(v, inst, out(inst)->kind == GpIrType_Tile && out(inst)->shape.rank == 1 &&
+                             is_integer(out(inst)->elem),
+                "it makes an integer tile of rank 1");
+}
+
+static bool check_ToScalar(V *v, I *inst) {
+    if (!need_counts(v, inst, 1, 1)) return false;
+    int64_t n = 0;
+    return need(v, inst, in(inst, 0)->kind == GpIrType_Tile &&
+                             gp_shape_numel(&in(inst, 0)->shape, &n) && n == 1 &&
+                             is_scalar(out(inst), in(inst, 0)->elem),
+                "it takes a tile of one element");
+}
+
+static bool check_Axis(V *v, I *inst) {
+    return need_counts(v, inst, 0, 1) && need(v, inst, inst->axis < 3, "the axis is 0, 1 or 2") &&
+           need(v, inst,
+                is_scalar(out(inst), v->fn->level == GP_S ? GpElem_U32 : GpElem_I32),
+                "the result is i32 on the tile track, u32 on SIMT");
+}
+
+static bool check_Dim(V *v, I *inst) {
+    if (!need_counts(v, inst, 1, 1)) return false;
+    return need(v, inst, in(inst, 0)->kind == GpIrType_Tensor, "it takes a tensor") &&
+           need(v, inst, inst->axis < in(inst, 0)->shape.rank, "the tensor has no such axis") &&
+           need(v, inst, is_scalar(out(inst), GpElem_I32), "the result is an i32");
+}
+
+/* Tile coordinates from operand `first` on, then perhaps a mask. */
+static bool check_access(V *v, I *inst, uint32_t first, const GpIrType *tile) {
+    const GpIrType *tensor = in(inst, 0);
+    uint32_t rank = tensor->shape.rank;
+    if (!need(v, inst, tensor->kind == GpIrType_Tensor && tile->kind == GpIrType_Tile &&
+                           tile->elem == tensor->elem && tile->shape.rank == rank,
+              "the tile is of the tensor's element type and rank"))
+        return false;
+    uint32_t want = first + rank;
+    if (inst->operand_count != want && inst->operand_count != want + 1)
+        return gp_ir_refuse(v, inst, "it takes %u coordinates", rank);
+    for (uint32_t i = first; i < want; i++)
+        if (!is_scalar(in(inst, i), GpElem_I32))
+            return gp_ir_refuse(v, inst, "tile coordinates are i32");
+    return need(v, inst, inst->operand_count == want || is_scalar(in(inst, want), GpElem_Bool),
+                "the mask is a bool");
+}
+
+static bool check_LoadTile(V *v, I *inst) {
+    if (!need(v, inst, inst->operand_count >= 1 && inst->result_count == 1,
+              "it takes a tensor and gives a tile"))
+        return false;
+    return check_access(v, inst, 1, out(inst));
+}
+
+static bool check_StoreTile(V *v, I *inst) {
+    if (!need(v, inst, inst->operand_count >= 2 && inst->result_count == 0,
+              "it takes a tensor and a tile"))
+        return false;
+    return check_access(v, inst, 2, in(inst, 1));
+}
+
+static bool check_PtrAdd(V *v, I *inst) {
+    return need_counts(v, inst, 2, 1) &&
+           need(v, inst, in(inst, 0)->kind == GpIrType_Ptr && in(inst, 0) == out(inst),
+                "it takes and gives one type of address") &&
+           need(v, inst, is_index(in(inst, 1)), "the index is i64 or u64");
+}
+
+static bool check_Slot(V *v, I *inst) {
+    return need_counts(v, inst, 0, 1) &&
+           need(v, inst, out(inst)->kind == GpIrType_Ptr && out(inst)->space == GpSpace_Local,
+                "the result is an address of local memory") &&
+           need(v, inst, inst->imm.i >= 1 && inst->imm.i <= GP_MAX_TILE,
+                "it has 1 to 2^20 elements");
+}
+
+static bool check_mask(V *v, I *inst, uint32_t at) {
+    if (inst->operand_count != at && inst->operand_count != at + 1)
+        return gp_ir_refuse(v, inst, "it takes %u operands and perhaps a mask", at);
+    return need(v, inst, inst->operand_count == at || is_scalar(in(inst, at), GpElem_Bool),
+                "the mask is a bool");
+}
+
+static bool check_Load(V *v, I *inst) {
+    return check_mask(v, inst, 1) && need(v, inst, inst->result_count == 1, "it gives a value") &&
+           need(v, inst, in(inst, 0)->kind == GpIrType_Ptr && is_scalar(out(inst), in(inst, 0)->elem),
+                "the result is of the address's element type");
+}
+
+static bool check_Store(V *v, I *inst) {
+    return check_mask(v, inst, 2) && need(v, inst, inst->result_count == 0, "it gives nothing") &&
+           need(v, inst, in(inst, 0)->kind == GpIrType_Ptr && is_scalar(in(inst, 1), in(inst, 0)->elem),
+                "the value is of the address's element type");
+}
+
+bool gp_ir_check_sig(GpVerifier *v, const GpInst *inst) {
+    static bool (*const checks[GpSig_count])(V *, I *) = {
+#define GP_SIG(id, attr, regions, elementwise, doc) [GpSig_##id] = check_##id,
+#include "dsl/ir/sig.def"
+    };
+    return checks[gp_op_info[inst->op].sig](v, inst);
+}

@@ -1,0 +1,164 @@
+/* Layouts: evaluation, comparison, coverage, and the blocked layout.
+**
+** Invariant of a well-formed layout: every atom extent is a power of two and every basis lies
+** inside the atom, so XOR never leaves it. */
+#include "dsl/ir/layout.h"
+
+static bool is_power_of_two(uint64_t n) { return n != 0 && (n & (n - 1)) == 0; }
+
+static uint8_t log2_of(uint64_t power) {
+    uint8_t n = 0;
+    while (power > 1) {
+        power >>= 1;
+        n++;
+    }
+    return n;
+}
+
+uint32_t gp_layout_registers(const GpLayout *l) {
+    uint32_t count = UINT32_C(1) << l->bits[GpLayoutDim_Register];
+    for (int a = 0; a < l->rank; a++) count *= (uint32_t)l->repeat[a];
+    return count;
+}
+
+uint32_t gp_layout_threads(const GpLayout *l) {
+    return UINT32_C(1) << (l->bits[GpLayoutDim_Lane] + l->bits[GpLayoutDim_Warp]);
+}
+
+GpShape gp_layout_shape(const GpLayout *l) {
+    GpShape shape = {.rank = l->rank};
+    for (int a = 0; a < l->rank; a++) shape.dim[a] = (int64_t)l->atom[a] * l->repeat[a];
+    return shape;
+}
+
+static void apply_bits(const GpLayout *l, GpLayoutDim d, uint32_t index, int32_t *coord) {
+    for (int i = 0; i < l->bits[d]; i++)
+        if (index >> i & 1)
+            for (int a = 0; a < l->rank; a++) coord[a] ^= l->bases[d][i][a];
+}
+
+void gp_layout_at(const GpLayout *l, uint32_t reg, uint32_t lane, uint32_t warp, int32_t *coord) {
+    for (int a = 0; a < l->rank; a++) coord[a] = 0;
+    apply_bits(l, GpLayoutDim_Register, reg, coord);
+    apply_bits(l, GpLayoutDim_Lane, lane, coord);
+    apply_bits(l, GpLayoutDim_Warp, warp, coord);
+    uint32_t digits = reg >> l->bits[GpLayoutDim_Register];
+    for (int a = l->rank - 1; a >= 0; a--) { /* the innermost axis repeats fastest */
+        uint32_t repeat = (uint32_t)l->repeat[a];
+        coord[a] += (int32_t)(digits % repeat) * l->atom[a];
+        digits /= repeat;
+    }
+}
+
+bool gp_layout_equal(const GpLayout *a, const GpLayout *b) {
+    if (a->rank != b->rank) return false;
+    for (int x = 0; x < a->rank; x++)
+        if (a->atom[x] != b->atom[x] || a->repeat[x] != b->repeat[x]) return false;
+    for (int d = 0; d < GpLayoutDim_count; d++) {
+        if (a->bits[d] != b->bits[d]) return false;
+        for (int i = 0; i < a->bits[d]; i++)
+            for (int x = 0; x < a->rank; x++)
+                if (a->bases[d][i][x] != b->bases[d][i][x]) return false;
+    }
+    return true;
+}
+
+/* Gaussian elimination over GF(2): adds a vector to the pivots; true when it was independent. */
+static bool add_pivot(int32_t pivots[GP_MAX_RANK][32][GP_MAX_RANK], const int32_t *basis, int rank) {
+    int32_t v[GP_MAX_RANK] = {0};
+    memcpy(v, basis, (size_t)rank * sizeof v[0]);
+    for (int a = 0; a < rank; a++) {
+        for (int bit = 30; bit >= 0; bit--) {
+            if (!(v[a] >> bit & 1)) continue;
+            int32_t *pivot = pivots[a][bit];
+            if (pivot[a] == 0) {
+                memcpy(pivot, v, sizeof v);
+                return true;
+            }
+            for (int x = 0; x < rank; x++) v[x] ^= pivot[x];
+        }
+    }
+    return false;
+}
+
+bool gp_layout_covers(const GpLayout *l) {
+    int want = 0, have = 0;
+    for (int a = 0; a < l->rank; a++) {
+        if (l->atom[a] < 1 || l->repeat[a] < 1 || !is_power_of_two((uint64_t)l->atom[a]))
+            return false;
+        want += log2_of((uint64_t)l->atom[a]);
+    }
+    int32_t pivots[GP_MAX_RANK][32][GP_MAX_RANK] = {0};
+    for (int d = 0; d < GpLayoutDim_count; d++) {
+        for (int i = 0; i < l->bits[d]; i++) {
+            for (int a = 0; a < l->rank; a++)
+                if (l->bases[d][i][a] < 0 || l->bases[d][i][a] >= l->atom[a]) return false;
+            have += add_pivot(pivots, l->bases[d][i], l->rank);
+        }
+    }
+    return have == want;
+}
+
+/* The bits of the atom's coordinates, innermost axis first, handed out one after another. */
+typedef struct BitSource {
+    int axis, bit;
+} BitSource;
+
+static bool take_bit(GpLayout *l, BitSource *from, GpLayoutDim d) {
+    while (from->axis >= 0 && l->atom[from->axis] >> from->bit <= 1) {
+        from->axis--;
+        from->bit = 0;
+    }
+    if (from->axis < 0) return false;
+    gp_assert(l->bits[d] < GP_LAYOUT_BITS);
+    l->bases[d][l->bits[d]++][from->axis] = (int32_t)1 << from->bit++;
+    return true;
+}
+
+/* A bit of lanes or warps that no coordinate is left for holds everything twice. */
+static void take_bits(GpLayout *l, BitSource *from, GpLayoutDim d, uint8_t count) {
+    for (uint8_t i = 0; i < count; i++)
+        if (!take_bit(l, from, d)) l->bits[d]++;
+}
+
+const GpLayout *gp_layout_blocked(GpArena *arena, const GpShape *shape, uint32_t vector,
+                                  uint32_t threads) {
+    gp_assert(is_power_of_two(vector) && is_power_of_two(threads) && threads >= 32);
+    GpLayout *l = GP_NEW(arena, GpLayout);
+    l->rank = shape->rank;
+    for (int a = 0; a < shape->rank; a++) {
+        gp_assert(shape->dim[a] >= 1 && shape->dim[a] <= INT32_MAX);
+        l->atom[a] = (int32_t)(shape->dim[a] & -shape->dim[a]);
+        l->repeat[a] = (int32_t)(shape->dim[a] / l->atom[a]);
+    }
+    BitSource from = {shape->rank - 1, 0};
+    uint32_t inner = shape->rank ? (uint32_t)l->atom[shape->rank - 1] : 1;
+    take_bits(l, &from, GpLayoutDim_Register, log2_of(GP_MIN(vector, inner)));
+    take_bits(l, &from, GpLayoutDim_Lane, 5);
+    take_bits(l, &from, GpLayoutDim_Warp, log2_of(threads / 32));
+    while (take_bit(l, &from, GpLayoutDim_Register)) {}
+    return l;
+}
+
+/* Bits of the innermost coordinate that anything but the low `run` register bits sets. */
+static int32_t foreign_bits(const GpLayout *l, int run) {
+    int32_t bits = 0;
+    for (int d = 0; d < GpLayoutDim_count; d++)
+        for (int i = d == GpLayoutDim_Register ? run : 0; i < l->bits[d]; i++)
+            bits |= l->bases[d][i][l->rank - 1];
+    return bits;
+}
+
+static bool is_unit_basis(const GpLayout *l, int i) {
+    for (int a = 0; a < l->rank - 1; a++)
+        if (l->bases[GpLayoutDim_Register][i][a] != 0) return false;
+    return l->bases[GpLayoutDim_Register][i][l->rank - 1] == (int32_t)1 << i;
+}
+
+uint32_t gp_layout_run(const GpLayout *l) {
+    if (l->rank == 0) return 1;
+    int run = 0;
+    while (run < l->bits[GpLayoutDim_Register] && is_unit_basis(l, run)) run++;
+    while (run > 0 && (foreign_bits(l, run) & (((int32_t)1 << run) - 1)) != 0) run--;
+    return UINT32_C(1) << run;
+}

@@ -1,0 +1,106 @@
+/* One computation for equal instructions in scope: an instruction is replaced by an equal one
+** that dominates it, which with structured regions is one earlier in its own or an enclosing
+** region. Reads are equal only while nothing may have written in between; a loop that writes
+** counts as a write both at its entry and at its end. */
+#include "dsl/ir/pass.h"
+
+typedef struct Seen {
+    GpInst *inst;
+    uint32_t hash;
+    uint32_t epoch; /* of memory, for reads */
+    struct Seen *next; /* in its bucket, newest first */
+} Seen;
+
+enum { BUCKETS = 64 };
+
+typedef struct Cse {
+    GpIrFn *fn;
+    Seen *buckets[BUCKETS];
+    uint32_t epoch;
+    bool changed;
+} Cse;
+
+static GpValue *settled(GpValue *v) {
+    while (v->forward) v = v->forward;
+    return v;
+}
+
+/* Operands in a canonical order. */
+static void get_operands(const GpInst *inst, GpValue **out) {
+    for (uint32_t i = 0; i < inst->operand_count; i++) out[i] = settled(inst->operands[i]);
+    bool swaps = gp_op_info[inst->op].algebra & GP_COMM && inst->operand_count == 2;
+    if (!swaps || out[0]->id <= out[1]->id) return;
+    GpValue *first = out[0];
+    out[0] = out[1];
+    out[1] = first;
+}
+
+enum { MAX_OPERANDS = GP_MAX_RANK + 3 }; /* of an instruction that can be shared */
+
+static uint32_t hash_inst(const GpInst *inst) {
+    GpValue *operands[MAX_OPERANDS];
+    get_operands(inst, operands);
+    uint32_t h = gp_hash_u64((uint64_t)inst->op << 16 | (uint64_t)inst->pred << 8 | inst->axis, 7);
+    h = gp_hash_u64(inst->imm.u, h);
+    for (uint32_t i = 0; i < inst->operand_count; i++) h = gp_hash_u64(operands[i]->id, h);
+    return h;
+}
+
+static bool is_equal(const GpInst *a, const GpInst *b) {
+    if (a->op != b->op || a->pred != b->pred || a->axis != b->axis || a->imm.u != b->imm.u ||
+        a->imm.elem != b->imm.elem || a->operand_count != b->operand_count ||
+        a->results[0]->type != b->results[0]->type)
+        return false;
+    GpValue *x[MAX_OPERANDS], *y[MAX_OPERANDS];
+    get_operands(a, x);
+    get_operands(b, y);
+    for (uint32_t i = 0; i < a->operand_count; i++)
+        if (x[i] != y[i]) return false;
+    return true;
+}
+
+static bool is_shareable(const GpInst *inst) {
+    GpEffect effect = gp_op_info[inst->op].effect;
+    return (effect == GpEffect_Pure || effect == GpEffect_Read) && inst->result_count == 1 &&
+           inst->operand_count <= MAX_OPERANDS;
+}
+
+static void share(Cse *c, GpInst *inst) {
+    bool is_read = gp_op_info[inst->op].effect == GpEffect_Read;
+    uint32_t hash = hash_inst(inst);
+    Seen **bucket = &c->buckets[hash % BUCKETS];
+    for (Seen *s = *bucket; s; s = s->next) {
+        if (s->hash != hash || !is_equal(s->inst, inst)) continue;
+        if (is_read && s->epoch != c->epoch) continue;
+        gp_pass_replace(inst->results[0], s->inst->results[0]);
+        gp_ir_remove(inst);
+        c->changed = true;
+        return;
+    }
+    Seen *seen = GP_NEW(c->fn->arena, Seen);
+    *seen = (Seen){inst, hash, c->epoch, *bucket};
+    *bucket = seen;
+}
+
+static void visit_region(Cse *c, GpRegion *r) {
+    Seen *outer[BUCKETS];
+    memcpy(outer, c->buckets, sizeof outer);
+    for (GpInst *inst = r->first, *next; inst; inst = next) {
+        next = inst->next;
+        GpEffect effect = gp_op_info[inst->op].effect;
+        if (effect == GpEffect_Write || effect == GpEffect_Convergent) c->epoch++;
+        bool repeats = inst->op == GpOp_For || inst->op == GpOp_Loop;
+        if (repeats && gp_ir_region_writes(inst->regions[0])) c->epoch++;
+        for (uint32_t i = 0; i < inst->region_count; i++) visit_region(c, inst->regions[i]);
+        if (is_shareable(inst)) share(c, inst);
+    }
+    memcpy(c->buckets, outer, sizeof outer);
+}
+
+bool gp_pass_cse(GpIrFn *fn) {
+    Cse *c = GP_NEW(fn->arena, Cse);
+    c->fn = fn;
+    visit_region(c, fn->body);
+    if (c->changed) gp_ir_apply_forwards(fn);
+    return c->changed;
+}

@@ -1,0 +1,199 @@
+/* Constant folding and identities, all of which keep every bit of the result. Constants are
+** computed by eval.c, as the interpreter computes them. x + 0.0 is no identity (it makes -0
+** into 0); x + -0.0, x - 0.0, x * 1 and x / 1 are: only a NaN's payload could tell. */
+#include "dsl/ir/eval.h"
+#include "dsl/ir/pass.h"
+
+typedef struct Fold {
+    GpIrFn *fn;
+    GpBuilder at; /* before the instruction that is looked at */
+    bool changed;
+} Fold;
+
+enum { INTS = 1, BOOLS = 2, FLOATS = 4 };
+
+static int class_of(GpElem elem) {
+    if (gp_elem_is_float(elem)) return FLOATS;
+    return elem == GpElem_Bool ? BOOLS : INTS;
+}
+
+typedef enum Neutral { Neutral_Zero, Neutral_NegZero, Neutral_One, Neutral_Ones } Neutral;
+
+/* `op` with the constant on the right (on either side when it commutes) is the other operand or,
+** when absorbs, the constant itself. */
+static const struct Identity {
+    GpOp op;
+    int classes;
+    Neutral constant;
+    bool absorbs;
+} identities[] = {
+    {GpOp_Add, INTS, Neutral_Zero, false},          {GpOp_Add, FLOATS, Neutral_NegZero, false},
+    {GpOp_Sub, INTS | FLOATS, Neutral_Zero, false}, {GpOp_Mul, INTS | FLOATS, Neutral_One, false},
+    {GpOp_Mul, INTS, Neutral_Zero, true},           {GpOp_Div, INTS | FLOATS, Neutral_One, false},
+    {GpOp_And, INTS | BOOLS, Neutral_Ones, false},  {GpOp_And, INTS | BOOLS, Neutral_Zero, true},
+    {GpOp_Or, INTS | BOOLS, Neutral_Zero, false},   {GpOp_Or, INTS | BOOLS, Neutral_Ones, true},
+    {GpOp_Xor, INTS | BOOLS, Neutral_Zero, false},  {GpOp_Shl, INTS, Neutral_Zero, false},
+    {GpOp_Shr, INTS, Neutral_Zero, false},
+};
+
+static bool is_neutral(GpScalar v, Neutral want) {
+    GpScalar same = {.elem = v.elem};
+    switch (want) {
+    case Neutral_Zero: break;
+    case Neutral_NegZero: same.f = -0.0; break;
+    case Neutral_One:
+        if (gp_elem_is_float(v.elem)) same.f = 1.0;
+        else same.u = 1;
+        break;
+    case Neutral_Ones:
+        same.u = v.elem == GpElem_Bool ? 1 : UINT64_MAX;
+        same = gp_scalar_wrap(same);
+        break;
+    }
+    return same.u == v.u;
+}
+
+static GpValue *fold_identity(const GpInst *inst) {
+    GpOp op = inst->op;
+    int sides = gp_op_info[op].algebra & GP_COMM ? 2 : 1;
+    for (int s = 0; s < sides; s++) {
+        GpValue *constant = inst->operands[1 - s], *other = inst->operands[s];
+        GpScalar v;
+        if (!gp_ir_const(constant, &v)) continue;
+        for (size_t i = 0; i < GP_COUNT(identities); i++) {
+            const struct Identity *row = &identities[i];
+            if (row->op == op && row->classes & class_of(v.elem) && is_neutral(v, row->constant))
+                return row->absorbs ? constant : other;
+        }
+    }
+    return NULL;
+}
+
+static GpValue *make_const(Fold *f, const GpIrType *type, uint64_t u) {
+    return gp_build_const(&f->at, type, (GpScalar){.elem = type->elem, .u = u});
+}
+
+/* Both operands are one value, and no float. */
+static GpValue *fold_same(Fold *f, const GpInst *inst) {
+    GpValue *x = inst->operands[0];
+    const GpIrType *type = inst->results[0]->type;
+    if (x != inst->operands[1] || class_of(x->type->elem) == FLOATS) return NULL;
+    if (gp_op_info[inst->op].algebra & GP_IDEM) return x;
+    if (inst->op == GpOp_Sub || inst->op == GpOp_Xor) return make_const(f, type, 0);
+    if (inst->op != GpOp_Cmp) return NULL;
+    GpScalar args[2] = {{.elem = x->type->elem}, {.elem = x->type->elem}}, out;
+    gp_eval(GpOp_Cmp, inst->pred, GpElem_Bool, args, &out);
+    return make_const(f, type, out.u);
+}
+
+static GpValue *fold_constants(Fold *f, const GpInst *inst) {
+    GpScalar args[3], out;
+    if (inst->operand_count > GP_COUNT(args)) return NULL;
+    for (uint32_t i = 0; i < inst->operand_count; i++)
+        if (!gp_ir_const(inst->operands[i], &args[i])) return NULL;
+    const GpIrType *type = inst->results[0]->type;
+    if (!gp_eval(inst->op, inst->pred, type->elem, args, &out)) return NULL;
+    return gp_build_const(&f->at, type, out);
+}
+
+static GpValue *fold_unary(const GpInst *inst) {
+    GpValue *x = inst->operands[0];
+    GpOp op = inst->op;
+    if ((op == GpOp_Cast || op == GpOp_Bitcast) && x->type == inst->results[0]->type) return x;
+    if (!x->inst || x->inst->op != op) return NULL;
+    if (op == GpOp_Neg || op == GpOp_Not) return x->inst->operands[0];
+    return gp_op_info[op].algebra & GP_IDEM ? x : NULL;
+}
+
+static GpValue *fold_select(const GpInst *inst) {
+    GpScalar c;
+    if (inst->operands[1] == inst->operands[2]) return inst->operands[1];
+    if (!gp_ir_const(inst->operands[0], &c)) return NULL;
+    return inst->operands[c.u ? 1 : 2];
+}
+
+static GpValue *fold_elementwise(Fold *f, const GpInst *inst) {
+    GpValue *v = fold_constants(f, inst);
+    if (v) return v;
+    if (inst->op == GpOp_Select) return fold_select(inst);
+    if (inst->operand_count == 1) return fold_unary(inst);
+    if (inst->operand_count != 2) return NULL;
+    v = fold_same(f, inst);
+    return v ? v : fold_identity(inst);
+}
+
+/* Splat, broadcast, reshape and extract move elements that may all be one constant. */
+static GpValue *fold_movement(Fold *f, const GpInst *inst) {
+    GpValue *x = inst->operands[0];
+    const GpIrType *type = inst->results[0]->type;
+    GpScalar v;
+    if (x->type == type) return x;
+    if (gp_ir_const(x, &v)) return gp_build_const(&f->at, type, v);
+    if (!x->inst || x->inst->op != GpOp_Splat) return NULL;
+    GpValue *scalar = x->inst->operands[0];
+    if (inst->op == GpOp_Extract) return scalar;
+    return gp_build(&f->at, GpOp_Splat, &scalar, 1, &type, 1)->results[0];
+}
+
+static GpValue *fold_dim(Fold *f, const GpInst *inst) {
+    int64_t extent = inst->operands[0]->type->shape.dim[inst->axis];
+    if (extent == GP_DYNAMIC || extent > INT32_MAX) return NULL;
+    return make_const(f, inst->results[0]->type, (uint64_t)extent);
+}
+
+static void replace_results(Fold *f, GpInst *inst, GpValue *const *by) {
+    for (uint32_t i = 0; i < inst->result_count; i++) gp_pass_replace(inst->results[i], by[i]);
+    gp_ir_remove(inst);
+    f->changed = true;
+}
+
+/* An `if` on a constant becomes the region that runs, when that region comes to its end. */
+static void fold_if(Fold *f, GpInst *inst) {
+    GpScalar c;
+    if (!gp_ir_const(inst->operands[0], &c)) return;
+    GpRegion *r = inst->regions[c.u ? 0 : 1];
+    GpInst *end = gp_ir_terminator(r);
+    if (end->op != GpOp_Yield) return;
+    gp_ir_remove(end);
+    while (r->first) {
+        GpInst *moved = r->first;
+        gp_ir_remove(moved);
+        gp_ir_insert(moved, inst->parent, inst);
+    }
+    replace_results(f, inst, end->operands);
+}
+
+/* A `for` whose bounds are constants that leave no turn gives what it was started with. */
+static void fold_for(Fold *f, GpInst *inst) {
+    GpScalar args[2], runs;
+    if (!gp_ir_const(inst->operands[0], &args[0]) || !gp_ir_const(inst->operands[1], &args[1]))
+        return;
+    gp_eval(GpOp_Cmp, GpPred_Lt, GpElem_Bool, args, &runs);
+    if (!runs.u) replace_results(f, inst, inst->operands + 3);
+}
+
+static void fold_inst(GpInst *inst, void *ud) {
+    Fold *f = ud;
+    for (uint32_t i = 0; i < inst->operand_count; i++)
+        while (inst->operands[i]->forward) inst->operands[i] = inst->operands[i]->forward;
+    f->at.region = inst->parent;
+    f->at.before = inst;
+    f->at.span = inst->span;
+    GpSig sig = gp_op_info[inst->op].sig;
+    GpValue *v = NULL;
+    if (gp_sig_info[sig].elementwise) v = fold_elementwise(f, inst);
+    else if (sig == GpSig_Splat || sig == GpSig_Broadcast || sig == GpSig_Reshape ||
+             sig == GpSig_ToScalar)
+        v = fold_movement(f, inst);
+    else if (sig == GpSig_Dim) v = fold_dim(f, inst);
+    else if (sig == GpSig_If) fold_if(f, inst);
+    else if (sig == GpSig_For) fold_for(f, inst);
+    if (v) replace_results(f, inst, &v);
+}
+
+bool gp_pass_fold(GpIrFn *fn) {
+    Fold f = {.fn = fn, .at = {.fn = fn}};
+    gp_ir_walk(fn, GpWalk_Before, fold_inst, &f);
+    if (f.changed) gp_ir_apply_forwards(fn);
+    return f.changed;
+}
