@@ -5,6 +5,9 @@
 #include "core/canvas.h"
 #include "core/diag.h"
 
+/* Columns shown of a line that is longer. A kernel may be one line of many megabytes. */
+#define GP_WINDOW 240
+
 typedef struct GpDrawing {
     GpCanvas canvas;
     GpArena *arena;
@@ -18,9 +21,6 @@ static inline uint32_t gp_draw_next_row(const GpDrawing *dr) { return dr->canvas
 void gp_draw_gutter(GpDrawing *dr, uint32_t row);
 /* A line number, in its place left of the gutter. */
 void gp_draw_number(GpDrawing *dr, uint32_t row, uint32_t number);
-/* Text of a source line; its first line stands as far right as it does in the user's file. */
-uint32_t gp_draw_source_text(GpDrawing *dr, uint32_t row, uint32_t col, const GpSource *src,
-                             uint32_t index);
 /* Columns before the text of line `index`: a kernel string's first line is shifted. */
 uint32_t gp_draw_shift(const GpSource *src, uint32_t index);
 

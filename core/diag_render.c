@@ -43,12 +43,6 @@ uint32_t gp_draw_shift(const GpSource *src, uint32_t index) {
     return index == 0 ? src->first_column - 1 : 0;
 }
 
-uint32_t gp_draw_source_text(GpDrawing *dr, uint32_t row, uint32_t col, const GpSource *src,
-                             uint32_t index) {
-    GpStr line = gp_source_line(src, index);
-    return gp_canvas_text(&dr->canvas, row, col + gp_draw_shift(src, index), line, GpInk_Plain);
-}
-
 /* Text of one or several lines; those after the first start below the first character. */
 static void draw_paragraph(GpDrawing *dr, uint32_t col, const char *text, GpInk ink) {
     uint32_t row = gp_draw_next_row(dr) - 1;

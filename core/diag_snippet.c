@@ -16,6 +16,8 @@
 
 #include <stdlib.h>
 
+#include "core/utf8.h"
+
 typedef enum MarkKind {
     Mark_Inline, /* within one line */
     Mark_Open,   /* first line of a multi-line span */
@@ -56,6 +58,8 @@ typedef struct Snippet {
     uint32_t depth;    /* bars beside the code */
     uint32_t bar_col;  /* column of depth 1 */
     uint32_t code_col; /* where source text starts */
+    bool is_cut;       /* a marked line is too long: only GP_WINDOW columns are shown */
+    uint32_t skip;     /* columns left of the window */
     const Mark **open; /* by depth: the block whose bar runs on, or NULL */
 } Snippet;
 
@@ -193,6 +197,31 @@ static void add_doubled(Snippet *sn, const Block *b) {
     sn->marks.at[sn->marks.len - 1].kind = Mark_Inline;
 }
 
+/* Columns shown left of the first mark of a long line. */
+#define LEFT_OF_MARK 40
+
+static void cut_long_lines(Snippet *sn) {
+    uint32_t widest = 0, leftmost = UINT32_MAX;
+    for (uint32_t i = 0; i < sn->marks.len; i++) {
+        const Mark *m = &sn->marks.at[i];
+        GpStr text = gp_source_line(sn->src, m->line);
+        widest = GP_MAX(widest, gp_draw_shift(sn->src, m->line) + gp_canvas_width(text));
+        if (m->kind != Mark_Beside)
+            leftmost = GP_MIN(leftmost, m->start);
+    }
+    if (widest <= GP_WINDOW)
+        return;
+    sn->is_cut = true;
+    sn->skip = leftmost > LEFT_OF_MARK ? leftmost - LEFT_OF_MARK : 0;
+    for (uint32_t i = 0; i < sn->marks.len; i++) {
+        Mark *m = &sn->marks.at[i];
+        if (m->kind == Mark_Beside)
+            continue;
+        m->start = GP_MIN(m->start - sn->skip, GP_WINDOW);
+        m->end = GP_MAX(GP_MIN(m->end - sn->skip, GP_WINDOW), m->start + 1);
+    }
+}
+
 static int compare_marks(const void *left, const void *right) {
     const Mark *a = left, *b = right;
     if (a->line != b->line)
@@ -218,6 +247,7 @@ static void collect_marks(Snippet *sn, const GpDiagLabel *labels, uint32_t count
             add_block(sn, &sn->blocks.at[i]);
         }
     }
+    cut_long_lines(sn);
     qsort(sn->marks.at, sn->marks.len, sizeof *sn->marks.at, compare_marks);
 }
 
@@ -351,20 +381,52 @@ static void draw_underlines(Snippet *sn, uint32_t row, const Mark *marks, uint32
 }
 
 /* Nothing but blanks stands left of the column. */
-static bool is_at_line_start(const GpSource *src, const Mark *m) {
+static bool is_at_line_start(const Snippet *sn, const Mark *m) {
+    const GpSource *src = sn->src;
     GpStr line = gp_source_line(src, m->line);
     size_t blanks = 0;
     while (blanks < line.len && strchr(" \t", line.at[blanks]))
         blanks++;
     uint32_t indent = gp_canvas_width((GpStr){line.at, blanks});
-    return m->start <= gp_draw_shift(src, m->line) + indent;
+    return m->start + sn->skip <= gp_draw_shift(src, m->line) + indent;
+}
+
+/* The first byte at or past a column; *col goes from the column of text.at[0] to its own. */
+static size_t find_column(GpStr text, uint32_t *col, uint32_t target) {
+    size_t at = 0;
+    while (at < text.len && *col < target) {
+        size_t start = at;
+        gp_utf8_next(text, &at);
+        *col += gp_canvas_width((GpStr){text.at + start, at - start});
+    }
+    return at;
+}
+
+static void draw_code(Snippet *sn, uint32_t row, uint32_t line) {
+    GpStr text = gp_source_line(sn->src, line);
+    uint32_t col = gp_draw_shift(sn->src, line);
+    size_t from = find_column(text, &col, sn->skip);
+    uint32_t start = col;
+    GpStr rest = {text.at + from, text.len - from};
+    size_t len = sn->is_cut ? find_column(rest, &col, sn->skip + GP_WINDOW) : rest.len;
+    if (start >= sn->skip) {
+        gp_canvas_text(&sn->dr->canvas, row, sn->code_col + start - sn->skip, (GpStr){rest.at, len},
+                       GpInk_Plain);
+    }
+    if (from > 0) {
+        gp_canvas_glyph(&sn->dr->canvas, row, sn->code_col, GpGlyph_Elided, GpInk_Gutter);
+    }
+    if (len < rest.len) {
+        gp_canvas_glyph(&sn->dr->canvas, row, sn->code_col + GP_WINDOW, GpGlyph_Elided,
+                        GpInk_Gutter);
+    }
 }
 
 static uint32_t draw_source_line(Snippet *sn, uint32_t line) {
     uint32_t row = gp_draw_next_row(sn->dr);
     gp_draw_number(sn->dr, row, sn->src->first_line + line);
     gp_draw_gutter(sn->dr, row);
-    gp_draw_source_text(sn->dr, row, sn->code_col, sn->src, line);
+    draw_code(sn, row, line);
     return row;
 }
 
@@ -376,7 +438,7 @@ static void draw_marked_line(Snippet *sn, Mark *marks, uint32_t count) {
         is_bare = is_bare && marks[i].kind == Mark_Beside;
     if (is_bare)
         return;
-    if (count == 1 && marks[0].kind == Mark_Open && is_at_line_start(sn->src, &marks[0])) {
+    if (count == 1 && marks[0].kind == Mark_Open && is_at_line_start(sn, &marks[0])) {
         gp_canvas_glyph(&sn->dr->canvas, row, sn->bar_col + marks[0].depth - 1, GpGlyph_SpanOpen,
                         mark_ink(sn, &marks[0]));
         return;

@@ -67,6 +67,37 @@ static GpStr right_of(const Change *c) {
     return slice(line, GP_MIN(c->end - c->src->line_starts[c->last], line.len), line.len);
 }
 
+/* At most `len` bytes from the start, or from the end, of a text; characters stay whole. */
+static GpStr clip_right(GpStr text, size_t len) {
+    if (text.len <= len)
+        return text;
+    while (len > 0 && ((unsigned char)text.at[len] & 0xc0) == 0x80)
+        len--;
+    return slice(text, 0, len);
+}
+
+static GpStr clip_left(GpStr text, size_t len) {
+    if (text.len <= len)
+        return text;
+    size_t from = text.len - len;
+    while (from < text.len && ((unsigned char)text.at[from] & 0xc0) == 0x80)
+        from++;
+    return slice(text, from, text.len);
+}
+
+/* What is drawn left and right of a change within one line. */
+typedef struct Around {
+    GpStr left, right;
+    uint32_t shift;
+} Around;
+
+static Around find_around(const Change *c) {
+    Around a = {left_of(c), right_of(c), gp_draw_shift(c->src, c->first)};
+    if (a.shift + a.left.len + a.right.len <= GP_WINDOW)
+        return a;
+    return (Around){clip_left(a.left, GP_WINDOW / 3), clip_right(a.right, GP_WINDOW / 3), 0};
+}
+
 static uint32_t code_column(const GpDrawing *dr) { return dr->number_width + 3; }
 
 static bool is_space(char ch) { return ch == ' ' || ch == '\t'; }
@@ -76,17 +107,18 @@ static void draw_insertion(GpDrawing *dr, const Change *c) {
     gp_draw_number(dr, row, c->src->first_line + c->first);
     gp_draw_gutter(dr, row);
     gp_draw_gutter(dr, row + 1);
-    GpStr parts[3] = {left_of(c), c->text, right_of(c)};
-    uint32_t shift = gp_draw_shift(c->src, c->first);
-    uint32_t col = draw_parts(dr, row, code_column(dr) + shift, parts, GpInk_Added);
-    GpStr seen = c->text; /* plus signs below what can be seen */
+    Around around = find_around(c);
+    GpStr text = clip_right(c->text, GP_WINDOW);
+    GpStr parts[3] = {around.left, text, around.right};
+    uint32_t col = draw_parts(dr, row, code_column(dr) + around.shift, parts, GpInk_Added);
+    GpStr seen = text; /* plus signs below what can be seen */
     while (seen.len && is_space(seen.at[0]))
         seen.at++, seen.len--;
     while (seen.len && is_space(seen.at[seen.len - 1]))
         seen.len--;
     if (!seen.len)
-        seen = c->text;
-    col += gp_canvas_width(slice(c->text, 0, (size_t)(seen.at - c->text.at)));
+        seen = text;
+    col += gp_canvas_width(slice(text, 0, (size_t)(seen.at - text.at)));
     for (uint32_t i = 0, width = gp_canvas_width(seen); i < width; i++) {
         gp_canvas_glyph(&dr->canvas, row + 1, col + i, GpGlyph_Added, GpInk_Added);
     }
@@ -106,12 +138,12 @@ static uint32_t draw_changed_line(GpDrawing *dr, uint32_t number, GpGlyph glyph)
 
 static void draw_one_line_change(GpDrawing *dr, const Change *c) {
     uint32_t number = c->src->first_line + c->first;
-    uint32_t col = code_column(dr) + gp_draw_shift(c->src, c->first);
-    GpStr line = gp_source_line(c->src, c->first);
-    GpStr left = left_of(c), right = right_of(c);
-    GpStr old[3] = {left, slice(line, left.len, line.len - right.len), right};
+    Around around = find_around(c);
+    uint32_t col = code_column(dr) + around.shift;
+    GpStr before = {c->src->text + c->off, c->end - c->off};
+    GpStr old[3] = {around.left, clip_right(before, GP_WINDOW), around.right};
     draw_parts(dr, draw_changed_line(dr, number, GpGlyph_Removed), col, old, GpInk_Removed);
-    GpStr new[3] = {left, c->text, right};
+    GpStr new[3] = {around.left, clip_right(c->text, GP_WINDOW), around.right};
     draw_parts(dr, draw_changed_line(dr, number, GpGlyph_Added), col, new, GpInk_Added);
     gp_draw_gutter(dr, gp_draw_next_row(dr));
 }
@@ -143,7 +175,8 @@ static void draw_whole_lines(GpDrawing *dr, const Lines *lines, uint32_t from, u
                              uint32_t number, GpGlyph glyph) {
     for (uint32_t i = from; i < to; i++) {
         uint32_t row = draw_changed_line(dr, number + i, glyph);
-        gp_canvas_text(&dr->canvas, row, code_column(dr), lines->at[i], change_ink(glyph));
+        gp_canvas_text(&dr->canvas, row, code_column(dr), clip_right(lines->at[i], GP_WINDOW),
+                       change_ink(glyph));
     }
 }
 
@@ -172,13 +205,14 @@ static void draw_lines_insertion(GpDrawing *dr, const Change *c) {
     uint32_t number = c->src->first_line + c->first;
     Lines added = split(dr->arena, c->text);
     uint32_t row = draw_changed_line(dr, number, GpGlyph_Altered);
-    uint32_t col = code_column(dr) + gp_draw_shift(c->src, c->first);
-    col = gp_canvas_text(&dr->canvas, row, col, left_of(c), GpInk_Plain);
-    gp_canvas_text(&dr->canvas, row, col, added.at[0], GpInk_Added);
+    Around around = find_around(c);
+    uint32_t col = code_column(dr) + around.shift;
+    col = gp_canvas_text(&dr->canvas, row, col, around.left, GpInk_Plain);
+    gp_canvas_text(&dr->canvas, row, col, clip_right(added.at[0], GP_WINDOW), GpInk_Added);
     draw_whole_lines(dr, &added, 1, added.len, number, GpGlyph_Added);
-    GpStr last = added.at[added.len - 1];
+    GpStr last = clip_right(added.at[added.len - 1], GP_WINDOW);
     gp_canvas_text(&dr->canvas, gp_draw_next_row(dr) - 1, code_column(dr) + gp_canvas_width(last),
-                   right_of(c), GpInk_Plain);
+                   around.right, GpInk_Plain);
     gp_draw_gutter(dr, gp_draw_next_row(dr));
 }
 

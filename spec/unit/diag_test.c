@@ -371,6 +371,28 @@ static void test_no_place(void **state) {
     finish(&f);
 }
 
+/* A line of a megabyte is shown as a window around its marks. */
+static void test_long_line(void **state) {
+    (void)state;
+    Fixture f;
+    start(&f, "imports.rs");
+    GpText text = {.session = &f.s};
+    gp_text_puts(&text, "short\n");
+    for (int i = 0; i < 100000; i++)
+        gp_text_printf(&text, "%09d ", i);
+    GpSource *src = gp_source_new(&f.s, "long", text.at, text.len, 1, 1);
+    gp_text_free(&text);
+    GpDiag *d = gp_diag(f.ds, GpDiag_G0900, at(src, 2, "000050000"), "long");
+    gp_primary_label(d, "here");
+    gp_label(d, at(src, 2, "000050010"), "near");
+    gp_label(d, at(src, 2, "000070000"), "far away");
+    gp_suggest(d, at(src, 2, "000050000"), "000050000.0", "insert");
+    gp_suggest(d, at(src, 2, "000050000"), "x", "replace");
+    gp_source_release(src);
+    expect_render(&f, plain, "long_line.txt");
+    finish(&f);
+}
+
 static void test_json(void **state) {
     (void)state;
     Fixture f;
@@ -565,19 +587,13 @@ int main(int argc, char **argv) {
     if (argc > 1)
         folder = argv[1];
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_like_rustc),
-        cmocka_unit_test(test_color),
-        cmocka_unit_test(test_unicode),
-        cmocka_unit_test(test_kernel_string),
-        cmocka_unit_test(test_blocks),
-        cmocka_unit_test(test_hostile_text),
-        cmocka_unit_test(test_no_place),
-        cmocka_unit_test(test_json),
-        cmocka_unit_test(test_one_mistake_one_error),
-        cmocka_unit_test(test_sort),
-        cmocka_unit_test(test_rows),
-        cmocka_unit_test(test_random_spans),
-        cmocka_unit_test(test_every_allocation_fails),
+        cmocka_unit_test(test_like_rustc),   cmocka_unit_test(test_color),
+        cmocka_unit_test(test_unicode),      cmocka_unit_test(test_kernel_string),
+        cmocka_unit_test(test_blocks),       cmocka_unit_test(test_hostile_text),
+        cmocka_unit_test(test_no_place),     cmocka_unit_test(test_long_line),
+        cmocka_unit_test(test_json),         cmocka_unit_test(test_one_mistake_one_error),
+        cmocka_unit_test(test_sort),         cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_random_spans), cmocka_unit_test(test_every_allocation_fails),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
