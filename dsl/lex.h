@@ -11,7 +11,13 @@ typedef enum GpTok {
     GpTok_count
 } GpTok;
 
-typedef enum GpTokClass { GpTokClass_Special, GpTokClass_Keyword, GpTokClass_Weak, GpTokClass_Punct } GpTokClass;
+typedef enum GpTokClass {
+    GpTokClass_Special,
+    GpTokClass_Keyword,
+    GpTokClass_Reserved,
+    GpTokClass_Weak,
+    GpTokClass_Punct
+} GpTokClass;
 
 typedef struct GpTokInfo {
     const char *spelling;
@@ -39,5 +45,9 @@ void gp_lex_init(GpLexer *lx, GpSource *src, GpDiags *diags);
 ** are reported and give GpTok_Error. Doc comments are tokens, other comments are not. `>>` comes
 ** as one token: the parser splits it (and `>=`, `>>=`, `||`, `&&`, `..=`) where the grammar wants a part. */
 GpToken gp_lex_next(GpLexer *lx);
+/* The punctuation spelled at[0..len), GpTok_Error when there is none. */
+GpTok gp_tok_punct(const char *at, size_t len);
+/* The Keyword or Reserved token spelled at[0..len), GpTok_Name when it is none. */
+GpTok gp_tok_keyword(const char *at, size_t len);
 
 #endif

@@ -1,0 +1,369 @@
+/* Prints statements and expressions. Parentheses of the source are nodes; more are added where
+** the binding powers of token.def ask for them. */
+#include "dsl/ast_print.h"
+
+enum { Power_Jump = 1, Power_Range = 4, Power_Let = 8, Power_Prefix = 27, Power_Postfix = 30 };
+
+static unsigned power_of(const GpNode *n) {
+    if (n->kind == GpNode_Binary) return gp_tok_info[((const GpAstBinary *)n)->op].lbp;
+    if (n->kind == GpNode_Assign) return gp_tok_info[((const GpAstAssign *)n)->op].lbp;
+    if (n->kind == GpNode_Cast) return gp_tok_info[GpTok_As].lbp;
+    if (n->kind == GpNode_Unary || n->kind == GpNode_Borrow) return Power_Prefix;
+    if (n->kind == GpNode_Range) return Power_Range;
+    if (n->kind == GpNode_LetCond) return Power_Let;
+    bool is_open = n->kind == GpNode_Closure || n->kind == GpNode_Break || n->kind == GpNode_Return;
+    return is_open ? Power_Jump : Power_Postfix;
+}
+
+static void print_operand(GpPrinter *p, const GpNode *n, unsigned min_power) {
+    if (!n) return;
+    bool has_parens = power_of(n) < min_power;
+    if (has_parens) gp_print_puts(p, "(");
+    gp_print_node(p, n);
+    if (has_parens) gp_print_puts(p, ")");
+}
+
+static void print_word(GpPrinter *p, GpTok tok) { gp_print_puts(p, gp_tok_info[tok].spelling); }
+
+static void print_label(GpPrinter *p, GpSym label) {
+    if (!label) return;
+    gp_print_sym(p, label);
+    gp_print_puts(p, ": ");
+}
+
+/* Statements */
+
+static void print_let(GpPrinter *p, const GpAstLet *n) {
+    gp_print_attrs(p, n->attrs, false, true);
+    gp_print_puts(p, "let ");
+    gp_print_node(p, n->pat);
+    if (n->type) gp_print_puts(p, ": ");
+    gp_print_node(p, n->type);
+    if (n->init) gp_print_puts(p, " = ");
+    gp_print_node(p, n->init);
+    if (n->otherwise) gp_print_puts(p, " else ");
+    gp_print_node(p, n->otherwise);
+    gp_print_puts(p, ";");
+}
+
+static void print_expr_stmt(GpPrinter *p, const GpAstExprStmt *n) {
+    gp_print_attrs(p, n->attrs, false, true);
+    gp_print_node(p, n->expr);
+    if (n->has_semi) gp_print_puts(p, ";");
+}
+
+static void print_item_stmt(GpPrinter *p, const GpAstItemStmt *n) { gp_print_node(p, n->item); }
+
+bool gp_print_stmt(GpPrinter *p, const GpNode *n) {
+#define CASE(Kind, fn)                                                                             \
+    if (n->kind == GpNode_##Kind) return fn(p, (const GpAst##Kind *)n), true;
+    CASE(Let, print_let)
+    CASE(ExprStmt, print_expr_stmt)
+    CASE(ItemStmt, print_item_stmt)
+#undef CASE
+    return false;
+}
+
+/* Expressions */
+
+static void print_lit(GpPrinter *p, const GpAstLit *n) {
+    gp_print_sym(p, n->text);
+    gp_print_sym(p, n->suffix);
+}
+
+static void print_path_expr(GpPrinter *p, const GpAstPathExpr *n) { gp_print_expr_path(p, n->path); }
+
+static void print_unary(GpPrinter *p, const GpAstUnary *n) {
+    print_word(p, n->op);
+    print_operand(p, n->operand, Power_Prefix);
+}
+
+static void print_binary(GpPrinter *p, const GpAstBinary *n) {
+    const GpTokInfo *op = &gp_tok_info[n->op];
+    bool is_compare = op->lbp == gp_tok_info[GpTok_EqEq].lbp;
+    print_operand(p, n->lhs, is_compare ? op->rbp : op->lbp);
+    gp_print_puts(p, " ");
+    print_word(p, n->op);
+    gp_print_puts(p, " ");
+    print_operand(p, n->rhs, op->rbp);
+}
+
+static void print_assign(GpPrinter *p, const GpAstAssign *n) {
+    print_operand(p, n->lhs, gp_tok_info[n->op].lbp + 1u);
+    gp_print_puts(p, " ");
+    print_word(p, n->op);
+    gp_print_puts(p, " ");
+    gp_print_node(p, n->rhs);
+}
+
+static void print_args(GpPrinter *p, GpNodeList args) {
+    gp_print_puts(p, "(");
+    gp_print_list(p, args, ", ");
+    gp_print_puts(p, ")");
+}
+
+static void print_call(GpPrinter *p, const GpAstCall *n) {
+    bool is_field = n->callee->kind == GpNode_Field;
+    print_operand(p, n->callee, is_field ? Power_Postfix + 1u : Power_Postfix);
+    print_args(p, n->args);
+}
+
+static void print_method_call(GpPrinter *p, const GpAstMethodCall *n) {
+    print_operand(p, n->receiver, Power_Postfix);
+    gp_print_puts(p, ".");
+    gp_print_name(p, n->name);
+    if (n->has_generics) {
+        gp_print_puts(p, "::<");
+        gp_print_list(p, n->generics, ", ");
+        gp_print_puts(p, ">");
+    }
+    print_args(p, n->args);
+}
+
+static void print_field(GpPrinter *p, const GpAstField *n) {
+    print_operand(p, n->base, Power_Postfix);
+    gp_print_puts(p, ".");
+    gp_print_name(p, n->name);
+}
+
+static void print_index(GpPrinter *p, const GpAstIndex *n) {
+    print_operand(p, n->base, Power_Postfix);
+    gp_print_puts(p, "[");
+    gp_print_node(p, n->index);
+    gp_print_puts(p, "]");
+}
+
+static void print_range(GpPrinter *p, const GpAstRange *n) {
+    print_operand(p, n->lo, Power_Range + 1u);
+    gp_print_puts(p, n->is_closed ? "..=" : "..");
+    print_operand(p, n->hi, Power_Range + 1u);
+}
+
+static void print_borrow(GpPrinter *p, const GpAstBorrow *n) {
+    gp_print_puts(p, n->is_raw ? (n->is_mut ? "&raw mut " : "&raw const ") : n->is_mut ? "&mut " : "&");
+    print_operand(p, n->operand, Power_Prefix);
+}
+
+static void print_cast(GpPrinter *p, const GpAstCast *n) {
+    print_operand(p, n->operand, gp_tok_info[GpTok_As].lbp);
+    gp_print_puts(p, " as ");
+    bool has_plus = n->type->kind == GpNode_TypeBounds;
+    gp_print_puts(p, has_plus ? "(" : "");
+    gp_print_node(p, n->type);
+    gp_print_puts(p, has_plus ? ")" : "");
+}
+
+static void print_tuple(GpPrinter *p, const GpAstTuple *n) {
+    gp_print_puts(p, "(");
+    gp_print_list(p, n->items, ", ");
+    gp_print_puts(p, n->items.len == 1 ? ",)" : ")");
+}
+
+static void print_array(GpPrinter *p, const GpAstArray *n) {
+    gp_print_puts(p, "[");
+    gp_print_list(p, n->items, ", ");
+    gp_print_puts(p, "]");
+}
+
+static void print_repeat_inner(GpPrinter *p, const GpAstRepeat *n) {
+    gp_print_node(p, n->value);
+    gp_print_puts(p, "; ");
+    gp_print_node(p, n->count);
+}
+
+static void print_repeat(GpPrinter *p, const GpAstRepeat *n) {
+    gp_print_puts(p, "[");
+    print_repeat_inner(p, n);
+    gp_print_puts(p, "]");
+}
+
+static void print_struct_lit(GpPrinter *p, const GpAstStructLit *n) {
+    gp_print_expr_path(p, n->path);
+    gp_print_puts(p, " { ");
+    gp_print_list(p, n->fields, ", ");
+    if (n->base) gp_print_puts(p, n->fields.len > 0 ? ", .." : "..");
+    gp_print_node(p, n->base);
+    gp_print_puts(p, " }");
+}
+
+static void print_field_init(GpPrinter *p, const GpAstFieldInit *n) {
+    gp_print_attrs(p, n->attrs, false, false);
+    gp_print_name(p, n->name);
+    if (n->value) gp_print_puts(p, ": ");
+    gp_print_node(p, n->value);
+}
+
+static void print_if(GpPrinter *p, const GpAstIf *n) {
+    gp_print_attrs(p, n->attrs, false, true);
+    gp_print_puts(p, "if ");
+    gp_print_node(p, n->cond);
+    gp_print_puts(p, " ");
+    gp_print_node(p, n->then);
+    if (n->otherwise) gp_print_puts(p, " else ");
+    gp_print_node(p, n->otherwise);
+}
+
+static void print_let_cond(GpPrinter *p, const GpAstLetCond *n) {
+    gp_print_puts(p, "let ");
+    gp_print_node(p, n->pat);
+    gp_print_puts(p, " = ");
+    print_operand(p, n->init, Power_Let + 1u);
+}
+
+static void print_match(GpPrinter *p, const GpAstMatch *n) {
+    gp_print_attrs(p, n->attrs, false, true);
+    gp_print_puts(p, "match ");
+    gp_print_node(p, n->scrutinee);
+    gp_print_puts(p, " ");
+    gp_print_block_of(p, n->attrs, n->arms, ",", NULL);
+}
+
+static void print_arm(GpPrinter *p, const GpAstArm *n) {
+    gp_print_attrs(p, n->attrs, false, true);
+    gp_print_node(p, n->pat);
+    if (n->guard) gp_print_puts(p, " if ");
+    gp_print_node(p, n->guard);
+    gp_print_puts(p, " => ");
+    gp_print_node(p, n->body);
+}
+
+static void print_while(GpPrinter *p, const GpAstWhile *n) {
+    gp_print_attrs(p, n->attrs, false, true);
+    print_label(p, n->label);
+    gp_print_puts(p, "while ");
+    gp_print_node(p, n->cond);
+    gp_print_puts(p, " ");
+    gp_print_node(p, n->body);
+}
+
+static void print_loop(GpPrinter *p, const GpAstLoop *n) {
+    gp_print_attrs(p, n->attrs, false, true);
+    print_label(p, n->label);
+    gp_print_puts(p, "loop ");
+    gp_print_node(p, n->body);
+}
+
+static void print_for(GpPrinter *p, const GpAstFor *n) {
+    gp_print_attrs(p, n->attrs, false, true);
+    print_label(p, n->label);
+    gp_print_puts(p, "for ");
+    gp_print_node(p, n->pat);
+    gp_print_puts(p, " in ");
+    gp_print_node(p, n->iter);
+    gp_print_puts(p, " ");
+    gp_print_node(p, n->body);
+}
+
+/* A block of one short value, as in generic arguments, stands on one line. */
+static bool is_short_block(const GpAstBlock *n) {
+    if (!n->tail || n->stmts.len > 0 || n->attrs.len > 0) return false;
+    GpNodeKind kind = n->tail->kind;
+    return kind == GpNode_Array || kind == GpNode_Lit || kind == GpNode_PathExpr || kind == GpNode_Unary ||
+           kind == GpNode_Repeat;
+}
+
+static void print_block(GpPrinter *p, const GpAstBlock *n) {
+    print_label(p, n->label);
+    if (n->is_unsafe) gp_print_puts(p, "unsafe ");
+    if (n->is_const) gp_print_puts(p, "const ");
+    if (is_short_block(n)) {
+        gp_print_puts(p, "{ ");
+        gp_print_node(p, n->tail);
+        gp_print_puts(p, " }");
+        return;
+    }
+    gp_print_block_of(p, n->attrs, n->stmts, "", n->tail);
+}
+
+static void print_block_node(GpPrinter *p, const GpAstBlock *n) {
+    gp_print_attrs(p, n->attrs, false, true);
+    print_block(p, n);
+}
+
+static void print_jump(GpPrinter *p, const char *word, GpSym label, const GpNode *value) {
+    gp_print_puts(p, word);
+    if (label) gp_print_puts(p, " ");
+    gp_print_sym(p, label);
+    if (value) gp_print_puts(p, " ");
+    gp_print_node(p, value);
+}
+
+static void print_break(GpPrinter *p, const GpAstBreak *n) { print_jump(p, "break", n->label, n->value); }
+
+static void print_continue(GpPrinter *p, const GpAstContinue *n) { print_jump(p, "continue", n->label, NULL); }
+
+static void print_return(GpPrinter *p, const GpAstReturn *n) { print_jump(p, "return", NULL, n->value); }
+
+static void print_closure(GpPrinter *p, const GpAstClosure *n) {
+    gp_print_puts(p, n->is_move ? "move |" : "|");
+    gp_print_list(p, n->params, ", ");
+    gp_print_puts(p, n->ret ? "| -> " : "| ");
+    gp_print_node(p, n->ret);
+    if (n->ret) gp_print_puts(p, " ");
+    gp_print_node(p, n->body);
+}
+
+static void print_try(GpPrinter *p, const GpAstTry *n) {
+    print_operand(p, n->operand, Power_Postfix);
+    gp_print_puts(p, "?");
+}
+
+static void print_paren(GpPrinter *p, const GpAstParen *n) {
+    gp_print_puts(p, "(");
+    gp_print_node(p, n->operand);
+    gp_print_puts(p, ")");
+}
+
+static void print_macro(GpPrinter *p, const GpAstMacro *n) {
+    bool has_lines = n->open == GpTok_LBrace || (n->tokens && strstr(GP_AS(Tokens, n->tokens)->text->name, "//"));
+    gp_print_expr_path(p, n->path);
+    gp_print_puts(p, n->open == GpTok_LBrace ? "! " : "!");
+    print_word(p, n->open);
+    if (has_lines) gp_print_puts(p, "\n");
+    gp_print_list(p, n->args, ", ");
+    if (n->repeat) print_repeat_inner(p, GP_AS(Repeat, n->repeat));
+    gp_print_node(p, n->tokens);
+    if (has_lines) gp_print_line(p);
+    print_word(p, n->open == GpTok_LParen ? GpTok_RParen : n->open == GpTok_LBracket ? GpTok_RBracket : GpTok_RBrace);
+}
+
+bool gp_print_expr(GpPrinter *p, const GpNode *n) {
+    if (n->kind == GpNode_Wild) return gp_print_puts(p, "_"), true;
+    if (n->kind == GpNode_Bad) return gp_print_puts(p, "/* bad */"), true;
+#define CASE(Kind, fn)                                                                             \
+    if (n->kind == GpNode_##Kind) return fn(p, (const GpAst##Kind *)n), true;
+    CASE(Lit, print_lit)
+    CASE(PathExpr, print_path_expr)
+    CASE(Unary, print_unary)
+    CASE(Binary, print_binary)
+    CASE(Assign, print_assign)
+    CASE(Call, print_call)
+    CASE(MethodCall, print_method_call)
+    CASE(Field, print_field)
+    CASE(Index, print_index)
+    CASE(Range, print_range)
+    CASE(Borrow, print_borrow)
+    CASE(Cast, print_cast)
+    CASE(Tuple, print_tuple)
+    CASE(Array, print_array)
+    CASE(Repeat, print_repeat)
+    CASE(StructLit, print_struct_lit)
+    CASE(FieldInit, print_field_init)
+    CASE(If, print_if)
+    CASE(LetCond, print_let_cond)
+    CASE(Match, print_match)
+    CASE(Arm, print_arm)
+    CASE(While, print_while)
+    CASE(Loop, print_loop)
+    CASE(For, print_for)
+    CASE(Block, print_block_node)
+    CASE(Break, print_break)
+    CASE(Continue, print_continue)
+    CASE(Return, print_return)
+    CASE(Closure, print_closure)
+    CASE(Try, print_try)
+    CASE(Paren, print_paren)
+    CASE(Macro, print_macro)
+#undef CASE
+    return false;
+}
