@@ -1,0 +1,127 @@
+/* The entry points: a compile's arena, its optimized copy of the IR, and the choice of backend. */
+#include "codegen/emit.h"
+
+GpCodegen *gp_codegen_new(GpSession *s) {
+    GpCodegen *cg = GP_TRY_NEW(s, GpCodegen);
+    if (cg) cg->session = s;
+    return cg;
+}
+
+void gp_codegen_free(GpCodegen *cg) {
+    if (!cg) return;
+    gp_free(cg->session, cg->math_path, cg->math_bytes);
+    gp_free(cg->session, cg, sizeof *cg);
+}
+
+const char *gp_codegen_llvm_version(void) { return gp_llvm_version(); }
+
+typedef struct Compile {
+    GpCodegen *cg;
+    const GpIrFn *fn;
+    const GpTarget *target;
+    GpDiags *diags;
+    GpStage stage;
+    GpText *text;    /* NULL: make an image */
+    GpImage **image;
+    GpArena *arena;
+    GpLlvm llvm;
+    GpStatus status;
+} Compile;
+
+static GpIrFn *optimized_copy(Compile *c) {
+    GpIrFn *fn = gp_ir_clone(c->arena, c->fn);
+    gp_ir_run_passes(fn, GpPassStage_Optimize);
+    gp_ir_number(fn);
+    return fn;
+}
+
+static GpEmit *make_emit(Compile *c, const GpIrFn *fn) {
+    GpEmit *e = GP_NEW(c->arena, GpEmit);
+    *e = (GpEmit){.cg = c->cg, .arena = c->arena, .fn = fn, .target = c->target,
+                  .diags = c->diags, .llvm = &c->llvm};
+    e->is_gpu = c->target->kind == GpTarget_Nvptx;
+    e->is_tile = fn->track == GpTrack_Tile;
+    e->bound = GP_NEW_ARRAY(c->arena, GpBound, fn->next_id);
+    e->tensors = GP_NEW_ARRAY(c->arena, GpTensorArg, fn->param_count);
+    return e;
+}
+
+static void add_interface(Compile *c, GpEmit *e, GpImage *image) {
+    uint32_t bytes = 0;
+    e->abi = gp_ir_abi(e->fn, c->arena, &e->abi_count, &bytes);
+    image->session = c->cg->session;
+    image->name = c->fn->name;
+    image->params = (GpImageParam *)(uintptr_t)e->abi;
+    image->param_count = e->abi_count;
+    image->param_bytes = bytes;
+    image->sites = e->fn->sites;
+    image->site_count = e->fn->site_count;
+}
+
+static GpStatus run_backend(Compile *c, GpEmit *e, GpImage *image) {
+    switch (c->target->kind) {
+    case GpTarget_Nvptx:
+        if (!gp_target_check_ops(e->fn, c->target, c->diags)) return GpStatus_Diagnostics;
+        return gp_nvptx_compile(e, c->stage, c->text, image);
+    case GpTarget_Cpu: return gp_cpu_compile(e, c->stage, c->text, image);
+    case GpTarget_Interp: return gp_oracle_compile(c->cg->session, c->fn, image);
+    }
+    gp_unreachable();
+}
+
+static void finish(Compile *c, const GpImage *image) {
+    if (c->status == GpStatus_Compiler) gp_diag(c->diags, GpDiag_G0500, c->fn->span, c->fn->name,
+                                                c->llvm.message);
+    if (c->status != GpStatus_Ok || c->text) return;
+    *c->image = gp_image_copy(c->cg->session, image);
+    if (*c->image) return;
+    if (image->release) image->release(image->cpu_self);
+    c->status = GpStatus_NoMemory;
+}
+
+static void compile(GpSession *s, void *ud) {
+    (void)s;
+    Compile *c = ud;
+    bool wants_ir = c->text && (c->stage == GpStage_Ir || c->stage == GpStage_IrOptimized);
+    if (wants_ir && c->stage == GpStage_Ir) {
+        gp_ir_print(c->fn, c->text);
+        return;
+    }
+    GpIrFn *fn = optimized_copy(c);
+    if (wants_ir) {
+        gp_ir_print(fn, c->text);
+        return;
+    }
+    GpEmit *e = make_emit(c, fn);
+    GpImage image = {0};
+    add_interface(c, e, &image);
+    c->status = run_backend(c, e, &image);
+    gp_debug_done(e);
+    finish(c, &image);
+}
+
+static GpStatus run(Compile *c) {
+    c->arena = gp_arena_new(c->cg->session);
+    if (!c->arena) return GpStatus_NoMemory;
+    GpStatus thrown = gp_protect(c->cg->session, compile, c);
+    gp_llvm_done(&c->llvm);
+    gp_arena_free(c->arena);
+    return thrown != GpStatus_Ok ? thrown : c->status;
+}
+
+GpStatus gp_codegen_compile(GpCodegen *cg, const GpIrFn *fn, const GpTarget *target,
+                            GpDiags *diags, GpImage **image) {
+    *image = NULL;
+    Compile c = {.cg = cg, .fn = fn, .target = target, .diags = diags, .image = image};
+    return run(&c);
+}
+
+GpStatus gp_codegen_emit(GpCodegen *cg, const GpIrFn *fn, const GpTarget *target, GpStage stage,
+                         GpDiags *diags, GpText *out) {
+    bool is_gpu = target->kind == GpTarget_Nvptx, is_cpu = target->kind == GpTarget_Cpu;
+    if ((stage == GpStage_Ptx && !is_gpu) || (stage == GpStage_Asm && !is_cpu) ||
+        ((stage == GpStage_Llvm || stage == GpStage_LlvmOptimized) && !is_gpu && !is_cpu))
+        return GpStatus_Unsupported;
+    Compile c = {.cg = cg, .fn = fn, .target = target, .diags = diags, .stage = stage, .text = out};
+    return run(&c);
+}

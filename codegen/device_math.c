@@ -1,0 +1,102 @@
+/* The device math library: found once, and linked function by function.
+**
+** LLVM's C API cannot link only what is needed. So the bitcode is read lazily, every function of
+** it is marked available_externally (the linker then takes only bodies that are called), and the
+** bodies that came over become internal. */
+#include <llvm-c/BitReader.h>
+#include <llvm-c/Linker.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "codegen/emit.h"
+
+/* {environment variable or NULL, path below it} in the order they are tried. */
+typedef struct Candidate {
+    const char *variable, *path;
+} Candidate;
+static const Candidate candidates[] = {
+    {"GPULUA_LIBDEVICE", ""},
+    {"CUDA_HOME", "/nvvm/libdevice/libdevice.10.bc"},
+    {NULL, "/usr/local/cuda/nvvm/libdevice/libdevice.10.bc"},
+    {"GPULUA_SHARE", "/libdevice.10.bc"},
+    {"GPULUA_SHARE", "/nvptx64--.bc"},
+    {NULL, "/usr/lib/llvm-22/share/libclc/nvptx64--.bc"},
+    {NULL, "/usr/lib/clc/nvptx64--.bc"},
+};
+
+static char *path_of(const Candidate *c, char *buffer, size_t size) {
+    const char *prefix = c->variable ? getenv(c->variable) : "";
+    if (!prefix) return NULL;
+    int len = snprintf(buffer, size, "%s%s", prefix, c->path);
+    return len > 0 && (size_t)len < size && access(buffer, R_OK) == 0 ? buffer : NULL;
+}
+
+const char *gp_codegen_device_math(GpCodegen *cg) {
+    char buffer[4096];
+    for (size_t i = 0; i < GP_COUNT(candidates) && !cg->math_searched; i++) {
+        const char *found = path_of(&candidates[i], buffer, sizeof buffer);
+        if (!found) continue;
+        cg->math_bytes = strlen(found) + 1;
+        cg->math_path = gp_try_realloc(cg->session, NULL, 0, cg->math_bytes);
+        if (cg->math_path) memcpy(cg->math_path, found, cg->math_bytes);
+        break;
+    }
+    cg->math_searched = true;
+    return cg->math_path;
+}
+
+static LLVMModuleRef open_library(GpEmit *e, const char *path) {
+    LLVMMemoryBufferRef buffer = NULL;
+    LLVMModuleRef library = NULL;
+    char *error = NULL;
+    if (LLVMCreateMemoryBufferWithContentsOfFile(path, &buffer, &error)) {
+        gp_llvm_fail(e->llvm, error);
+        LLVMDisposeMessage(error);
+        return NULL;
+    }
+    if (LLVMGetBitcodeModuleInContext2(e->ctx, buffer, &library)) {
+        gp_llvm_fail(e->llvm, "the device math library is not LLVM bitcode");
+        return NULL; /* the reader owns the buffer */
+    }
+    return library;
+}
+
+/* Our calls say nobuiltin; what they call may be inlined all the same. */
+static void prepare(GpEmit *e, LLVMModuleRef library) {
+    LLVMSetTarget(library, LLVMGetTarget(e->module));
+    LLVMSetDataLayout(library, LLVMGetDataLayoutStr(e->module));
+    for (LLVMValueRef f = LLVMGetFirstFunction(library); f; f = LLVMGetNextFunction(f))
+        if (!LLVMIsDeclaration(f) && LLVMGetLinkage(f) == LLVMExternalLinkage)
+            LLVMSetLinkage(f, LLVMAvailableExternallyLinkage);
+}
+
+static void adopt(GpEmit *e) {
+    static const char *const off[] = {"target-cpu", "target-features"};
+    for (LLVMValueRef f = LLVMGetFirstFunction(e->module); f; f = LLVMGetNextFunction(f)) {
+        if (LLVMGetLinkage(f) != LLVMAvailableExternallyLinkage) continue;
+        LLVMSetLinkage(f, LLVMInternalLinkage);
+        for (size_t i = 0; i < GP_COUNT(off); i++)
+            LLVMRemoveStringAttributeAtIndex(f, GP_LLVM_FUNCTION, off[i],
+                                             (unsigned)strlen(off[i]));
+    }
+    /* Denormals are kept: ftz off. */
+    LLVMAddModuleFlag(e->module, LLVMModuleFlagBehaviorOverride, "nvvm-reflect-ftz", 16,
+                      LLVMValueAsMetadata(gp_emit_i32(e, 0)));
+}
+
+bool gp_device_math_link(GpEmit *e) {
+    const char *path = gp_codegen_device_math(e->cg);
+    if (!path) {
+        GpDiag *d = gp_diag(e->diags, GpDiag_G0505, e->fn->span, e->fn->name);
+        gp_help(d, "set GPULUA_LIBDEVICE to the path of libdevice.10.bc, or install libclc");
+        e->refused = true;
+        return false;
+    }
+    LLVMModuleRef library = open_library(e, path);
+    if (!library) return false;
+    prepare(e, library);
+    if (LLVMLinkModules2(e->module, library)) gp_llvm_fail(e->llvm, "the device math library does not link");
+    adopt(e);
+    return !e->llvm->failed;
+}

@@ -1,0 +1,301 @@
+/* Emission of one function: parameters, attributes, memory forms, and the walk over a region.
+**
+** The caller has made the LLVM function; this file binds its arguments to the IR's parameters
+** and emits instruction after instruction through the lowering column of op.def. */
+#include "codegen/emit.h"
+
+typedef void (*LowerFn)(GpEmit *e, const GpInst *inst);
+
+/* Each lowering name becomes a constant that op.def's column refers to. */
+enum {
+#define GP_LOWER(name, function) Lower_##name,
+#include "codegen/lower.def"
+    Lower_count
+};
+static const LowerFn lower_fns[Lower_count] = {
+#define GP_LOWER(name, function) [Lower_##name] = function,
+#include "codegen/lower.def"
+};
+static const uint8_t lower_of_op[GpOp_count] = {
+#define GP_OP(id, spelling, levels, sig, effects, algebra, lowering, surface, sm, ptx, doc)        \
+    [GpOp_##id] = Lower_##lowering,
+#include "dsl/ir/op.def"
+};
+
+LLVMValueRef gp_emit_i32(GpEmit *e, int64_t v) {
+    return LLVMConstInt(LLVMInt32TypeInContext(e->ctx), (uint64_t)v, true);
+}
+
+LLVMValueRef gp_emit_i64(GpEmit *e, int64_t v) {
+    return LLVMConstInt(LLVMInt64TypeInContext(e->ctx), (uint64_t)v, true);
+}
+
+LLVMValueRef gp_emit_bool(GpEmit *e, bool v) {
+    return LLVMConstInt(LLVMInt1TypeInContext(e->ctx), v, false);
+}
+
+LLVMTypeRef gp_emit_mem_type(GpEmit *e, GpElem elem) {
+    if (elem == GpElem_F64) return LLVMDoubleTypeInContext(e->ctx);
+    if (elem == GpElem_F32 || elem == GpElem_TF32) return LLVMFloatTypeInContext(e->ctx);
+    return LLVMIntTypeInContext(e->ctx, gp_elem_info[elem].bits);
+}
+
+LLVMTypeRef gp_emit_type(GpEmit *e, GpElem elem) {
+    return elem == GpElem_Bool ? LLVMInt1TypeInContext(e->ctx) : gp_emit_mem_type(e, elem);
+}
+
+LLVMTypeRef gp_emit_ptr_type(GpEmit *e, GpSpace space) {
+    static const unsigned number[] = {
+        [GpSpace_Global] = 1, [GpSpace_Shared] = 3, [GpSpace_Local] = 0};
+    return LLVMPointerTypeInContext(e->ctx, e->is_gpu ? number[space] : 0);
+}
+
+LLVMBasicBlockRef gp_emit_block(GpEmit *e, const char *name) {
+    return LLVMAppendBasicBlockInContext(e->ctx, e->func, name);
+}
+
+void gp_emit_at(GpEmit *e, LLVMBasicBlockRef block) { LLVMPositionBuilderAtEnd(e->b, block); }
+
+LLVMValueRef gp_emit_alloca(GpEmit *e, LLVMTypeRef type, uint64_t count, unsigned align) {
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(e->b);
+    gp_emit_at(e, e->entry);
+    LLVMValueRef at = LLVMBuildAlloca(e->b, LLVMArrayType2(type, count), "");
+    if (align) LLVMSetAlignment(at, align);
+    gp_emit_at(e, here);
+    return at;
+}
+
+GpBound gp_emit_bound_make(GpEmit *e, uint32_t count) {
+    return (GpBound){GP_NEW_ARRAY(e->arena, LLVMValueRef, count), count};
+}
+
+LLVMValueRef gp_emit_get(GpEmit *e, const GpValue *v) {
+    gp_assert(e->bound[v->id].count == 1);
+    return e->bound[v->id].at[0];
+}
+
+void gp_emit_set(GpEmit *e, const GpValue *v, LLVMValueRef x) {
+    GpBound bound = gp_emit_bound_make(e, 1);
+    bound.at[0] = x;
+    e->bound[v->id] = bound;
+}
+
+uint32_t gp_emit_flat_count(GpEmit *e, const GpIrType *type) {
+    if (type->kind != GpIrType_Tile) return 1;
+    return e->is_gpu ? gp_tile_gpu_registers(e, type) : 0;
+}
+
+LLVMValueRef gp_emit_to_mem(GpEmit *e, GpElem elem, LLVMValueRef v) {
+    if (elem != GpElem_Bool) return v;
+    return LLVMBuildZExt(e->b, v, gp_emit_mem_type(e, elem), "");
+}
+
+LLVMValueRef gp_emit_from_mem(GpEmit *e, GpElem elem, LLVMValueRef v) {
+    if (elem != GpElem_Bool) return v;
+    return LLVMBuildICmp(e->b, LLVMIntNE, v, LLVMConstNull(LLVMTypeOf(v)), "");
+}
+
+LLVMValueRef gp_emit_mem_load(GpEmit *e, GpElem elem, LLVMValueRef ptr) {
+    LLVMValueRef v = LLVMBuildLoad2(e->b, gp_emit_mem_type(e, elem), ptr, "");
+    LLVMSetAlignment(v, gp_elem_info[elem].bytes);
+    return gp_emit_from_mem(e, elem, v);
+}
+
+void gp_emit_mem_store(GpEmit *e, GpElem elem, LLVMValueRef v, LLVMValueRef ptr) {
+    LLVMValueRef store = LLVMBuildStore(e->b, gp_emit_to_mem(e, elem, v), ptr);
+    LLVMSetAlignment(store, gp_elem_info[elem].bytes);
+}
+
+LLVMValueRef gp_emit_gep(GpEmit *e, GpElem elem, LLVMValueRef ptr, LLVMValueRef index) {
+    return LLVMBuildInBoundsGEP2(e->b, gp_emit_mem_type(e, elem), ptr, &index, 1, "");
+}
+
+LLVMValueRef gp_emit_intrinsic(GpEmit *e, const char *name, LLVMTypeRef type, LLVMValueRef *args,
+                               uint32_t count) {
+    unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
+    gp_assert(id != 0);
+    size_t types = type ? 1 : 0;
+    LLVMValueRef fn = LLVMGetIntrinsicDeclaration(e->module, id, &type, types);
+    LLVMTypeRef fn_type = LLVMIntrinsicGetType(e->ctx, id, &type, types);
+    return LLVMBuildCall2(e->b, fn_type, fn, args, count, "");
+}
+
+LLVMValueRef gp_emit_guarded(GpEmit *e, LLVMValueRef cond, LLVMTypeRef type,
+                             LLVMValueRef (*emit)(GpEmit *e, void *ud), void *ud) {
+    LLVMBasicBlockRef from = LLVMGetInsertBlock(e->b);
+    LLVMBasicBlockRef then = gp_emit_block(e, "in"), join = gp_emit_block(e, "out");
+    LLVMBuildCondBr(e->b, cond, then, join);
+    gp_emit_at(e, then);
+    LLVMValueRef v = emit(e, ud);
+    then = LLVMGetInsertBlock(e->b);
+    LLVMBuildBr(e->b, join);
+    gp_emit_at(e, join);
+    if (!v) return NULL;
+    LLVMValueRef phi = LLVMBuildPhi(e->b, type, "");
+    LLVMAddIncoming(phi, (LLVMValueRef[]){v, LLVMConstNull(type)},
+                    (LLVMBasicBlockRef[]){then, from}, 2);
+    return phi;
+}
+
+static LLVMTypeRef param_type(GpEmit *e, const GpImageParam *p) {
+    if (p->kind == GpParam_Base || p->kind == GpParam_Mailbox)
+        return gp_emit_ptr_type(e, GpSpace_Global);
+    if (p->kind != GpParam_Scalar) return LLVMIntTypeInContext(e->ctx, 8u * p->bytes);
+    for (uint32_t i = 0; i < e->fn->param_count; i++)
+        if (e->fn->params[i].arg == p->arg && e->fn->params[i].kind == GpParam_Scalar)
+            return gp_emit_mem_type(e, e->fn->body->params[i]->type->elem);
+    gp_unreachable();
+}
+
+LLVMTypeRef *gp_emit_param_types(GpEmit *e) {
+    LLVMTypeRef *types = GP_NEW_ARRAY(e->arena, LLVMTypeRef, e->abi_count + 1);
+    for (uint32_t i = 0; i < e->abi_count; i++) types[i] = param_type(e, &e->abi[i]);
+    return types;
+}
+
+/* Memory that is only read is not changed by anyone when every written parameter is unique, so
+** LLVM's noalias holds for it even where two read-only parameters are the same tensor. */
+static bool is_noalias(const GpIrFn *fn, const GpIrParam *p) {
+    if (p->is_unique) return true;
+    if (p->is_written) return false;
+    for (uint32_t i = 0; i < fn->param_count; i++)
+        if (fn->params[i].is_written && !fn->params[i].is_unique) return false;
+    return true;
+}
+
+static const GpIrParam *param_of_base(const GpIrFn *fn, const GpImageParam *p) {
+    for (uint32_t i = 0; i < fn->param_count; i++)
+        if (fn->params[i].kind == GpParam_Base && fn->params[i].arg == p->arg)
+            return &fn->params[i];
+    gp_unreachable();
+}
+
+void gp_emit_attributes(GpEmit *e, LLVMValueRef func, uint32_t first) {
+    for (uint32_t i = 0; i < e->abi_count; i++) {
+        if (e->abi[i].kind != GpParam_Base) continue;
+        const GpIrParam *p = param_of_base(e->fn, &e->abi[i]);
+        LLVMAttributeIndex at = first + i + 1;
+        if (is_noalias(e->fn, p)) LLVMAddAttributeAtIndex(func, at, gp_llvm_attr(e->llvm, "noalias", 0));
+        if (!p->is_written) LLVMAddAttributeAtIndex(func, at, gp_llvm_attr(e->llvm, "readonly", 0));
+        if (p->aligned16) LLVMAddAttributeAtIndex(func, at, gp_llvm_attr(e->llvm, "align", 16));
+    }
+}
+
+/* Arguments in the order of gp_ir_abi: `*next` is the first of this parameter. */
+static void bind_tensor(GpEmit *e, uint32_t index, LLVMValueRef *args, uint32_t *next) {
+    const GpIrType *type = e->fn->body->params[index]->type;
+    GpTensorArg *t = &e->tensors[index];
+    t->param = &e->fn->params[index];
+    t->base = args[(*next)++];
+    for (int a = 0; a < type->shape.rank; a++)
+        t->dim[a] = type->shape.dim[a] == GP_DYNAMIC ? args[(*next)++]
+                                                     : gp_emit_i32(e, type->shape.dim[a]);
+    for (int a = 0; a < type->shape.rank; a++) {
+        bool is_unit = t->param->unit_stride && a == type->shape.rank - 1;
+        t->stride[a] = is_unit ? gp_emit_i64(e, 1) : args[(*next)++];
+    }
+}
+
+void gp_emit_params(GpEmit *e, LLVMValueRef *args) {
+    LLVMValueRef len = NULL;
+    uint32_t next = 0;
+    for (uint32_t i = 0; i < e->fn->param_count; i++) {
+        const GpValue *v = e->fn->body->params[i];
+        if (v->type->kind == GpIrType_Tensor) {
+            bind_tensor(e, i, args, &next);
+            continue;
+        }
+        LLVMValueRef arg = args[next++];
+        if (e->fn->params[i].kind == GpParam_Len) {
+            if (!len || !e->fn->equal_lens) len = arg;
+            arg = len;
+        }
+        if (v->type->kind == GpIrType_Scalar) arg = gp_emit_from_mem(e, v->type->elem, arg);
+        gp_emit_set(e, v, arg);
+    }
+    e->mailbox = e->fn->site_count ? args[next++] : NULL;
+    gp_assert(next == e->abi_count);
+}
+
+void gp_emit_location(GpEmit *e, GpSpan span) {
+    if (!e->di || span.src == NULL || span.src != e->di_source) return;
+    GpPlaceInFile at = gp_span_start(span);
+    LLVMMetadataRef loc = LLVMDIBuilderCreateDebugLocation(e->ctx, at.line, at.column,
+                                                           e->di_builder_scope, NULL);
+    LLVMSetCurrentDebugLocation2(e->b, loc);
+}
+
+static bool makes_tile(const GpInst *inst) {
+    return inst->result_count && inst->results[0]->type->kind == GpIrType_Tile;
+}
+
+static bool takes_tile(const GpInst *inst) {
+    for (uint32_t i = 0; i < inst->operand_count; i++)
+        if (inst->operands[i]->type->kind == GpIrType_Tile) return true;
+    return false;
+}
+
+/* Tile values on the CPU are expressions: nothing is emitted where they stand. */
+static bool is_cpu_expression(const GpEmit *e, const GpInst *inst) {
+    if (!e->is_tile || e->is_gpu || inst->region_count) return false;
+    return makes_tile(inst) || (takes_tile(inst) && lower_of_op[inst->op] == Lower_Tile);
+}
+
+bool gp_emit_region(GpEmit *e, const GpRegion *r) {
+    for (const GpInst *inst = r->first; inst; inst = inst->next) {
+        gp_emit_location(e, inst->span);
+        if (is_cpu_expression(e, inst)) gp_tile_cpu_inst(e, inst);
+        else lower_fns[lower_of_op[inst->op]](e, inst);
+        if (e->refused) return false;
+    }
+    return LLVMGetBasicBlockTerminator(LLVMGetInsertBlock(e->b)) == NULL;
+}
+
+void gp_emit_body(GpEmit *e) {
+    if (gp_emit_region(e, e->fn->body)) LLVMBuildRetVoid(e->b);
+}
+
+/* Elementwise instructions on scalars, and on the registers of a tile. */
+static void lower_elementwise(GpEmit *e, const GpInst *inst) {
+    const GpValue *result = inst->results[0];
+    uint32_t count = gp_emit_flat_count(e, result->type);
+    GpBound out = gp_emit_bound_make(e, count);
+    LLVMValueRef x[3];
+    gp_assert(inst->operand_count <= GP_COUNT(x));
+    for (uint32_t r = 0; r < count; r++) {
+        for (uint32_t i = 0; i < inst->operand_count; i++) {
+            const GpBound *from = &e->bound[inst->operands[i]->id];
+            x[i] = from->at[from->count == 1 ? 0 : r];
+        }
+        out.at[r] = gp_emit_element(e, inst, x);
+    }
+    e->bound[result->id] = out;
+}
+
+void gp_lower_const(GpEmit *e, const GpInst *inst) { lower_elementwise(e, inst); }
+void gp_lower_arith(GpEmit *e, const GpInst *inst) {
+    bool is_range_check = e->is_interior && inst->op == GpOp_Cmp && inst->pred == GpPred_Lt &&
+                          gp_simt_is_in_range(e, inst->operands[0], inst->operands[1]);
+    if (is_range_check) {
+        gp_emit_set(e, inst->results[0], gp_emit_bool(e, true));
+        return;
+    }
+    lower_elementwise(e, inst);
+    if (e->is_interior && (inst->op == GpOp_Add || inst->op == GpOp_Mul))
+        gp_simt_note_no_wrap(e, inst);
+}
+
+void gp_lower_math(GpEmit *e, const GpInst *inst) { lower_elementwise(e, inst); }
+
+void gp_lower_tile(GpEmit *e, const GpInst *inst) {
+    if (inst->op == GpOp_ProgramId || inst->op == GpOp_NumPrograms) {
+        LLVMValueRef *from = inst->op == GpOp_ProgramId ? e->block_id : e->grid_dim;
+        gp_emit_set(e, inst->results[0], from[inst->axis]);
+    } else if (inst->op == GpOp_Dim) {
+        gp_emit_set(e, inst->results[0], e->tensors[inst->operands[0]->index].dim[inst->axis]);
+    } else if (e->is_gpu) {
+        gp_tile_gpu_inst(e, inst);
+    } else {
+        gp_tile_cpu_inst(e, inst);
+    }
+}

@@ -1,0 +1,196 @@
+/* What the files of codegen share while one function is emitted. Not an interface of codegen/.
+**
+** The same walk of the structured IR serves four lowerings (tile or SIMT, GPU or CPU); they
+** differ in how a tile value is held:
+**   GPU   one LLVM scalar per register of the value's layout; `GpBound.count` registers
+**   CPU   not at all (an expression evaluated where it is consumed), or a buffer
+** Scalars are one LLVM value everywhere. Value forms: f64 and f32 (tf32 too) are themselves,
+** f16, bf16 and f8 are their bits, bool is i1; in memory bool is a byte. */
+#ifndef GP_EMIT_H
+#define GP_EMIT_H
+
+#include "codegen/codegen.h"
+#include "codegen/llvm_shim.h"
+#include "dsl/ir/layout.h"
+
+struct GpCodegen {
+    GpSession *session;
+    bool math_searched;
+    char *math_path;   /* heap of the session; NULL: none found */
+    size_t math_bytes; /* of math_path's block */
+};
+
+/* count 0: an expression of the CPU tile lowering, not emitted yet. */
+typedef struct GpBound {
+    LLVMValueRef *at;
+    uint32_t count;
+} GpBound;
+
+/* A tensor parameter, unpacked. Offsets count elements. */
+typedef struct GpTensorArg {
+    const GpIrParam *param;
+    LLVMValueRef base;
+    LLVMValueRef dim[GP_MAX_RANK];    /* i32 */
+    LLVMValueRef stride[GP_MAX_RANK]; /* i64 */
+} GpTensorArg;
+
+typedef struct GpJoin GpJoin;         /* emit_control.c */
+typedef struct GpTilePlan GpTilePlan; /* tile_plan.c */
+typedef struct GpTileGpu GpTileGpu;   /* emit_tile_gpu.c */
+
+typedef struct GpEmit {
+    GpCodegen *cg;
+    GpArena *arena;
+    const GpIrFn *fn;
+    const GpTarget *target;
+    GpDiags *diags;
+    bool is_gpu, is_tile;
+    bool is_interior;    /* SIMT on the CPU: the copy in which every thread's index is in range */
+    bool refused;        /* a diagnostic was given */
+    bool has_device_math;
+    GpLlvm *llvm;
+    LLVMContextRef ctx;
+    LLVMModuleRef module;
+    LLVMBuilderRef b;
+    LLVMValueRef func;
+    LLVMBasicBlockRef entry; /* of func: holds allocas only */
+    const GpImageParam *abi;
+    uint32_t abi_count;
+    GpBound *bound;          /* by value id */
+    GpTensorArg *tensors;    /* by parameter of the function */
+    LLVMValueRef mailbox;    /* NULL without sites */
+    LLVMValueRef block_id[3], grid_dim[3], thread_id[3], block_dim[3]; /* i32 */
+    LLVMValueRef report;     /* the function that fills the mailbox */
+    GpMap joins;             /* GpInst of a loop, for or block -> GpJoin pair */
+    GpTilePlan *plan;        /* CPU tile */
+    GpTileGpu *gpu;          /* GPU tile */
+    uint64_t scratch;        /* CPU: bytes of buffers so far */
+    LLVMMetadataRef di_builder_scope, di_file;
+    LLVMDIBuilderRef di;
+    GpSource *di_source;
+} GpEmit;
+
+/* emit.c */
+void gp_emit_params(GpEmit *e, LLVMValueRef *args);
+void gp_emit_attributes(GpEmit *e, LLVMValueRef func, uint32_t first);
+LLVMTypeRef *gp_emit_param_types(GpEmit *e);
+bool gp_emit_region(GpEmit *e, const GpRegion *r); /* false: the end is not reached */
+void gp_emit_body(GpEmit *e);                      /* the function's region and its return */
+void gp_emit_location(GpEmit *e, GpSpan span);
+LLVMBasicBlockRef gp_emit_block(GpEmit *e, const char *name);
+void gp_emit_at(GpEmit *e, LLVMBasicBlockRef block);
+LLVMValueRef gp_emit_alloca(GpEmit *e, LLVMTypeRef type, uint64_t count, unsigned align);
+LLVMTypeRef gp_emit_type(GpEmit *e, GpElem elem);     /* value form */
+LLVMTypeRef gp_emit_mem_type(GpEmit *e, GpElem elem); /* storage form */
+LLVMTypeRef gp_emit_ptr_type(GpEmit *e, GpSpace space);
+LLVMValueRef gp_emit_i32(GpEmit *e, int64_t v);
+LLVMValueRef gp_emit_i64(GpEmit *e, int64_t v);
+LLVMValueRef gp_emit_bool(GpEmit *e, bool v);
+/* The one LLVM value of a scalar. */
+LLVMValueRef gp_emit_get(GpEmit *e, const GpValue *v);
+void gp_emit_set(GpEmit *e, const GpValue *v, LLVMValueRef x);
+GpBound gp_emit_bound_make(GpEmit *e, uint32_t count);
+/* LLVM values that `type` takes when it goes over a join. */
+uint32_t gp_emit_flat_count(GpEmit *e, const GpIrType *type);
+LLVMValueRef gp_emit_mem_load(GpEmit *e, GpElem elem, LLVMValueRef ptr);
+void gp_emit_mem_store(GpEmit *e, GpElem elem, LLVMValueRef v, LLVMValueRef ptr);
+LLVMValueRef gp_emit_to_mem(GpEmit *e, GpElem elem, LLVMValueRef v);
+LLVMValueRef gp_emit_from_mem(GpEmit *e, GpElem elem, LLVMValueRef v);
+LLVMValueRef gp_emit_gep(GpEmit *e, GpElem elem, LLVMValueRef ptr, LLVMValueRef index);
+/* A call of intrinsic `name`, overloaded on `type` unless NULL. */
+LLVMValueRef gp_emit_intrinsic(GpEmit *e, const char *name, LLVMTypeRef type, LLVMValueRef *args,
+                               uint32_t count);
+/* `then` where `cond`, else zero of the type; `emit(ud)` makes `then` in its own block. */
+LLVMValueRef gp_emit_guarded(GpEmit *e, LLVMValueRef cond, LLVMTypeRef type,
+                             LLVMValueRef (*emit)(GpEmit *e, void *ud), void *ud);
+
+/* emit_arith.c, emit_convert.c, emit_math.c: one element of an elementwise instruction */
+LLVMValueRef gp_emit_element(GpEmit *e, const GpInst *inst, LLVMValueRef *x);
+LLVMValueRef gp_emit_scalar(GpEmit *e, GpElem elem, GpScalar value);
+LLVMValueRef gp_emit_to_float(GpEmit *e, GpElem elem, LLVMValueRef v);   /* to float or double */
+LLVMValueRef gp_emit_from_float(GpEmit *e, GpElem elem, LLVMValueRef v); /* rounds */
+LLVMValueRef gp_emit_cast(GpEmit *e, LLVMValueRef v, GpElem from, GpElem to);
+LLVMValueRef gp_emit_bitcast(GpEmit *e, LLVMValueRef v, GpElem from, GpElem to);
+LLVMValueRef gp_emit_math(GpEmit *e, GpOp op, GpElem elem, LLVMValueRef *x, uint32_t count);
+bool gp_math_is_intrinsic(GpOp op);
+bool gp_math_needs_library(GpOp op);
+
+/* One row per value of lower.def */
+void gp_lower_const(GpEmit *e, const GpInst *inst);
+void gp_lower_arith(GpEmit *e, const GpInst *inst);
+void gp_lower_math(GpEmit *e, const GpInst *inst);
+void gp_lower_control(GpEmit *e, const GpInst *inst);
+void gp_lower_check(GpEmit *e, const GpInst *inst);
+void gp_lower_tile(GpEmit *e, const GpInst *inst);
+void gp_lower_simt(GpEmit *e, const GpInst *inst);
+
+/* emit_check.c */
+/* Reports to the mailbox in a cold block when `ok` is false. Then goes on; with `ends`, the
+** function returns there instead. */
+void gp_emit_check(GpEmit *e, LLVMValueRef ok, uint32_t site, LLVMValueRef value,
+                   LLVMValueRef limit, bool ends);
+
+/* emit_simt.c: in the interior copy, `index` is this thread's global index and `limit` a length
+** that the caller compared the whole block with. */
+bool gp_simt_is_in_range(const GpEmit *e, const GpValue *index, const GpValue *limit);
+bool gp_simt_has_range_check(const GpIrFn *fn);
+void gp_simt_note_no_wrap(GpEmit *e, const GpInst *inst); /* after an add or mul in that copy */
+
+/* emit_tile.c: load_tile and store_tile on either backend */
+const GpShape *gp_tile_shape(const GpInst *inst);
+const GpValue *gp_tile_mask(const GpInst *inst); /* NULL without one */
+LLVMValueRef gp_tile_start(GpEmit *e, const GpInst *inst, int axis); /* i64, in elements */
+LLVMValueRef gp_tile_is_inside(GpEmit *e, const GpInst *inst);
+/* Coordinates in `from` of the element at `c` of `to`: same row-major number. */
+void gp_tile_reshape_coords(GpEmit *e, const GpShape *from, const GpShape *to,
+                            LLVMValueRef const *c, LLVMValueRef *at);
+LLVMValueRef gp_tile_linear(GpEmit *e, const GpShape *shape, LLVMValueRef const *c);
+typedef struct GpPlace {
+    GpElem elem;
+    LLVMValueRef ptr, in_bounds, value; /* in_bounds NULL: yes */
+} GpPlace;
+LLVMValueRef gp_tile_load(GpEmit *e, GpPlace *p); /* zero where not in bounds */
+void gp_tile_store(GpEmit *e, GpPlace *p);
+
+/* emit_tile_cpu.c */
+void gp_tile_cpu_prepare(GpEmit *e);
+void gp_tile_cpu_inst(GpEmit *e, const GpInst *inst);
+LLVMValueRef gp_tile_cpu_buffer(GpEmit *e, const GpIrType *type);
+void gp_tile_cpu_write(GpEmit *e, const GpValue *v, LLVMValueRef buffer);
+bool gp_tile_cpu_is_pointwise(GpEmit *e, const GpValue *v);
+void gp_tile_cpu_copy(GpEmit *e, const GpIrType *type, LLVMValueRef from, LLVMValueRef to);
+LLVMValueRef gp_tile_cpu_any_zero(GpEmit *e, const GpValue *v);
+
+/* tile_plan.c: which tile values of a CPU function get a buffer */
+GpTilePlan *gp_tile_plan_make(GpArena *arena, const GpIrFn *fn);
+bool gp_tile_plan_is_materialized(const GpTilePlan *plan, const GpValue *v);
+bool gp_tile_plan_is_used(const GpTilePlan *plan, const GpValue *v);
+
+/* emit_tile_gpu.c */
+bool gp_tile_gpu_prepare(GpEmit *e); /* false: refused */
+uint32_t gp_tile_gpu_threads(const GpEmit *e);
+uint32_t gp_tile_gpu_registers(GpEmit *e, const GpIrType *type);
+void gp_tile_gpu_inst(GpEmit *e, const GpInst *inst);
+LLVMValueRef gp_tile_gpu_any_zero(GpEmit *e, const GpValue *v);
+void gp_tile_gpu_finish(GpEmit *e);
+
+/* debug_lines.c: line directives only */
+void gp_debug_init(GpEmit *e);
+void gp_debug_done(GpEmit *e);
+
+/* device_math.c */
+/* Links what the module calls. False with a diagnostic when no library is there. */
+bool gp_device_math_link(GpEmit *e);
+const char *gp_device_math_name(GpEmit *e, GpOp op, GpElem elem);
+
+/* target.c */
+const char *gp_target_cpu(const GpTarget *t);      /* "sm_90a" */
+bool gp_target_check_ops(const GpIrFn *fn, const GpTarget *t, GpDiags *diags);
+
+/* cpu.c, nvptx.c, oracle.c: the back half of a compile. `e->fn` is optimized and numbered.
+** With `text` the stage is printed there and no image is made. */
+GpStatus gp_nvptx_compile(GpEmit *e, GpStage stage, GpText *text, GpImage *image);
+GpStatus gp_cpu_compile(GpEmit *e, GpStage stage, GpText *text, GpImage *image);
+GpStatus gp_oracle_compile(GpSession *s, const GpIrFn *fn, GpImage *image);
+
+#endif

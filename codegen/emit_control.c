@@ -1,0 +1,228 @@
+/* Structured control flow to basic blocks.
+**
+** A join is a block with one phi per LLVM value that is carried to it. Tiles on the CPU are
+** carried in buffers instead: each tile position of a join owns one, and a jump writes it. */
+#include "codegen/emit.h"
+
+struct GpJoin {
+    LLVMBasicBlockRef block;
+    GpValue *const *values; /* results of an instruction or parameters of a region */
+    uint32_t count;
+    GpBound *bound;         /* phis, or the buffer of a CPU tile */
+    uint32_t jumps;
+    bool is_loop;           /* operands of a jump may read the buffers it writes */
+};
+
+typedef struct LoopJoins {
+    GpJoin *next; /* continue and yield; NULL for a block */
+    GpJoin *exit;
+} LoopJoins;
+
+static bool is_cpu_tile(const GpEmit *e, const GpValue *v) {
+    return !e->is_gpu && v->type->kind == GpIrType_Tile;
+}
+
+static LLVMTypeRef llvm_type(GpEmit *e, const GpIrType *type) {
+    return type->kind == GpIrType_Ptr ? gp_emit_ptr_type(e, type->space)
+                                      : gp_emit_type(e, type->elem);
+}
+
+static GpJoin *make_join(GpEmit *e, const char *name, GpValue *const *values, uint32_t count) {
+    GpJoin *j = GP_NEW(e->arena, GpJoin);
+    *j = (GpJoin){.block = gp_emit_block(e, name), .values = values, .count = count};
+    j->bound = GP_NEW_ARRAY(e->arena, GpBound, count);
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(e->b);
+    gp_emit_at(e, j->block);
+    for (uint32_t i = 0; i < count; i++) {
+        if (is_cpu_tile(e, values[i])) {
+            j->bound[i] = gp_emit_bound_make(e, 1);
+            j->bound[i].at[0] = gp_tile_cpu_buffer(e, values[i]->type);
+            continue;
+        }
+        j->bound[i] = gp_emit_bound_make(e, gp_emit_flat_count(e, values[i]->type));
+        for (uint32_t r = 0; r < j->bound[i].count; r++)
+            j->bound[i].at[r] = LLVMBuildPhi(e->b, llvm_type(e, values[i]->type), "");
+    }
+    gp_emit_at(e, here);
+    return j;
+}
+
+/* A buffer that the join owns may be read by another operand of the same jump (two carried tiles
+** that change places), or at other coordinates by the same one: then a temporary is needed. */
+static void carry_tiles(GpEmit *e, GpJoin *j, GpValue *const *operands) {
+    LLVMValueRef *temporary = GP_NEW_ARRAY(e->arena, LLVMValueRef, j->count);
+    uint32_t tiles = 0;
+    for (uint32_t i = 0; i < j->count; i++) tiles += is_cpu_tile(e, j->values[i]);
+    for (uint32_t i = 0; i < j->count; i++) {
+        if (!is_cpu_tile(e, j->values[i])) continue;
+        bool is_direct = !j->is_loop || (tiles == 1 && gp_tile_cpu_is_pointwise(e, operands[i]));
+        temporary[i] = is_direct ? NULL : gp_tile_cpu_buffer(e, j->values[i]->type);
+        gp_tile_cpu_write(e, operands[i], temporary[i] ? temporary[i] : j->bound[i].at[0]);
+    }
+    for (uint32_t i = 0; i < j->count; i++)
+        if (temporary[i])
+            gp_tile_cpu_copy(e, j->values[i]->type, temporary[i], j->bound[i].at[0]);
+}
+
+static void jump(GpEmit *e, GpJoin *j, GpValue *const *operands) {
+    carry_tiles(e, j, operands);
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(e->b);
+    for (uint32_t i = 0; i < j->count; i++) {
+        if (is_cpu_tile(e, j->values[i])) continue;
+        const GpBound *from = &e->bound[operands[i]->id];
+        for (uint32_t r = 0; r < j->bound[i].count; r++) {
+            LLVMValueRef v = from->at[from->count == 1 ? 0 : r];
+            LLVMAddIncoming(j->bound[i].at[r], &v, &here, 1);
+        }
+    }
+    LLVMBuildBr(e->b, j->block);
+    j->jumps++;
+}
+
+static void bind_join(GpEmit *e, const GpJoin *j) {
+    for (uint32_t i = 0; i < j->count; i++) e->bound[j->values[i]->id] = j->bound[i];
+}
+
+/* Goes on at the join. Without a jump to it the code after is dead: its values are poison. */
+static void enter_exit(GpEmit *e, GpJoin *j) {
+    gp_emit_at(e, j->block);
+    for (uint32_t i = 0; i < j->count && j->jumps == 0; i++) {
+        for (uint32_t r = 0; r < j->bound[i].count && !is_cpu_tile(e, j->values[i]); r++) {
+            LLVMValueRef phi = j->bound[i].at[r];
+            j->bound[i].at[r] = LLVMGetPoison(LLVMTypeOf(phi));
+            LLVMInstructionEraseFromParent(phi);
+        }
+    }
+    bind_join(e, j);
+}
+
+static void push_joins(GpEmit *e, const GpInst *inst, GpJoin *next, GpJoin *exit) {
+    LoopJoins *joins = GP_NEW(e->arena, LoopJoins);
+    *joins = (LoopJoins){next, exit};
+    gp_map_set(e->arena, &e->joins, inst, joins);
+}
+
+static void emit_if(GpEmit *e, const GpInst *inst) {
+    GpJoin *exit = make_join(e, "endif", inst->results, inst->result_count);
+    LLVMBasicBlockRef then = gp_emit_block(e, "then"), other = gp_emit_block(e, "else");
+    LLVMBuildCondBr(e->b, gp_emit_get(e, inst->operands[0]), then, other);
+    push_joins(e, inst, NULL, exit);
+    gp_emit_at(e, then);
+    gp_emit_region(e, inst->regions[0]);
+    gp_emit_at(e, other);
+    gp_emit_region(e, inst->regions[1]);
+    enter_exit(e, exit);
+}
+
+static void emit_block(GpEmit *e, const GpInst *inst) {
+    GpJoin *exit = make_join(e, "endblock", inst->results, inst->result_count);
+    push_joins(e, inst, NULL, exit);
+    gp_emit_region(e, inst->regions[0]);
+    enter_exit(e, exit);
+}
+
+static void emit_loop(GpEmit *e, const GpInst *inst) {
+    const GpRegion *body = inst->regions[0];
+    GpJoin *head = make_join(e, "loop", body->params, body->param_count);
+    GpJoin *exit = make_join(e, "endloop", inst->results, inst->result_count);
+    push_joins(e, inst, head, exit);
+    jump(e, head, inst->operands);
+    head->is_loop = true;
+    gp_emit_at(e, head->block);
+    bind_join(e, head);
+    gp_emit_region(e, body);
+    enter_exit(e, exit);
+}
+
+/* Turns of lower..upper by step. A step below one counts as one: the loop always ends. */
+static LLVMValueRef emit_turns(GpEmit *e, const GpInst *inst) {
+    LLVMValueRef lower = gp_emit_get(e, inst->operands[0]);
+    LLVMValueRef upper = gp_emit_get(e, inst->operands[1]);
+    LLVMValueRef step = gp_emit_get(e, inst->operands[2]);
+    LLVMTypeRef type = LLVMTypeOf(lower);
+    LLVMValueRef zero = LLVMConstNull(type), one = LLVMConstInt(type, 1, false);
+    bool is_signed = gp_elem_is_signed(inst->operands[0]->type->elem);
+    LLVMValueRef some = LLVMBuildICmp(e->b, is_signed ? LLVMIntSLT : LLVMIntULT, lower, upper, "");
+    LLVMValueRef is_step = LLVMBuildICmp(e->b, is_signed ? LLVMIntSGT : LLVMIntUGT, step, zero, "");
+    step = LLVMBuildSelect(e->b, is_step, step, one, "");
+    LLVMValueRef last = LLVMBuildSub(e->b, LLVMBuildSub(e->b, upper, lower, ""), one, "");
+    LLVMValueRef turns = LLVMBuildAdd(e->b, LLVMBuildUDiv(e->b, last, step, ""), one, "");
+    return LLVMBuildSelect(e->b, some, turns, zero, "");
+}
+
+static void emit_for(GpEmit *e, const GpInst *inst) {
+    const GpRegion *body = inst->regions[0];
+    GpValue *const *carried = body->params + 1;
+    uint32_t count = body->param_count - 1;
+    LLVMTypeRef type = gp_emit_type(e, body->params[0]->type->elem);
+    LLVMValueRef turns = emit_turns(e, inst), step = gp_emit_get(e, inst->operands[2]);
+    LLVMBasicBlockRef before, head = gp_emit_block(e, "for");
+    LLVMBasicBlockRef turn = gp_emit_block(e, "turn"), done = gp_emit_block(e, "done");
+    GpJoin *first = make_join(e, "enter", carried, count);
+    GpJoin *next = make_join(e, "next", carried, count);
+    GpJoin *exit = make_join(e, "endfor", inst->results, inst->result_count);
+    next->is_loop = true;
+    for (uint32_t i = 0; i < count; i++) /* one buffer for all turns */
+        if (is_cpu_tile(e, carried[i])) next->bound[i] = first->bound[i];
+    push_joins(e, inst, next, exit);
+    jump(e, first, inst->operands + 3);
+
+    gp_emit_at(e, first->block);
+    before = LLVMGetInsertBlock(e->b);
+    LLVMBuildBr(e->b, head);
+    gp_emit_at(e, head);
+    LLVMValueRef k = LLVMBuildPhi(e->b, type, ""), i = LLVMBuildPhi(e->b, type, "i");
+    GpBound *bound = GP_NEW_ARRAY(e->arena, GpBound, count);
+    for (uint32_t c = 0; c < count; c++) {
+        bound[c] = first->bound[c];
+        if (is_cpu_tile(e, carried[c])) continue;
+        bound[c] = gp_emit_bound_make(e, first->bound[c].count);
+        for (uint32_t r = 0; r < bound[c].count; r++) {
+            bound[c].at[r] = LLVMBuildPhi(e->b, llvm_type(e, carried[c]->type), "");
+            LLVMAddIncoming(bound[c].at[r], &first->bound[c].at[r], &before, 1);
+            LLVMAddIncoming(bound[c].at[r], &next->bound[c].at[r], &next->block, 1);
+        }
+    }
+    LLVMBuildCondBr(e->b, LLVMBuildICmp(e->b, LLVMIntULT, k, turns, ""), turn, done);
+    gp_emit_at(e, turn);
+    gp_emit_set(e, body->params[0], i);
+    for (uint32_t c = 0; c < count; c++) e->bound[carried[c]->id] = bound[c];
+    gp_emit_region(e, body);
+
+    gp_emit_at(e, next->block);
+    LLVMValueRef k2 = LLVMBuildNUWAdd(e->b, k, LLVMConstInt(type, 1, false), "");
+    LLVMValueRef i2 = LLVMBuildAdd(e->b, i, step, "");
+    LLVMBuildBr(e->b, head);
+    LLVMValueRef zero = LLVMConstNull(type), lower = gp_emit_get(e, inst->operands[0]);
+    LLVMAddIncoming(k, (LLVMValueRef[]){zero, k2}, (LLVMBasicBlockRef[]){before, next->block}, 2);
+    LLVMAddIncoming(i, (LLVMValueRef[]){lower, i2}, (LLVMBasicBlockRef[]){before, next->block}, 2);
+
+    gp_emit_at(e, done);
+    for (uint32_t c = 0; c < count; c++) e->bound[carried[c]->id] = bound[c];
+    jump(e, exit, carried);
+    if (next->jumps == 0) /* the phis of `next` need an entry although it is dead */
+        for (uint32_t c = 0; c < count; c++)
+            for (uint32_t r = 0; r < bound[c].count && !is_cpu_tile(e, carried[c]); r++) {
+                LLVMValueRef phi = next->bound[c].at[r];
+                LLVMReplaceAllUsesWith(phi, LLVMGetPoison(LLVMTypeOf(phi)));
+                LLVMInstructionEraseFromParent(phi);
+            }
+    enter_exit(e, exit);
+}
+
+static void emit_carry(GpEmit *e, const GpInst *inst) {
+    const GpInst *to = inst->target ? inst->target : inst->parent->owner;
+    LoopJoins *joins = gp_map_get(&e->joins, to);
+    GpJoin *join = inst->op == GpOp_Break || !joins->next ? joins->exit : joins->next;
+    jump(e, join, inst->operands);
+}
+
+void gp_lower_control(GpEmit *e, const GpInst *inst) {
+    if (inst->op == GpOp_If) emit_if(e, inst);
+    else if (inst->op == GpOp_Block) emit_block(e, inst);
+    else if (inst->op == GpOp_Loop) emit_loop(e, inst);
+    else if (inst->op == GpOp_For) emit_for(e, inst);
+    else if (inst->op == GpOp_Return) LLVMBuildRetVoid(e->b);
+    else if (inst->parent->owner) emit_carry(e, inst); /* yield, break, continue */
+    else LLVMBuildRetVoid(e->b);                       /* the end of the body */
+}

@@ -1,0 +1,198 @@
+/* Element types to and from the form in which arithmetic is done, and casts between them.
+**
+** Narrow floats (f16, bf16, tf32, f8) are computed in f32 and rounded to nearest even after
+** every operation. A wider source goes through a value rounded to odd, so that rounding twice
+** gives what rounding once would (Boldo and Melquiond, 2008). */
+#include "codegen/emit.h"
+
+static LLVMTypeRef i32(GpEmit *e) { return LLVMInt32TypeInContext(e->ctx); }
+static LLVMTypeRef f32(GpEmit *e) { return LLVMFloatTypeInContext(e->ctx); }
+static LLVMTypeRef f64(GpEmit *e) { return LLVMDoubleTypeInContext(e->ctx); }
+
+static LLVMValueRef u32(GpEmit *e, uint32_t v) { return LLVMConstInt(i32(e), v, false); }
+
+LLVMValueRef gp_emit_scalar(GpEmit *e, GpElem elem, GpScalar value) {
+    LLVMTypeRef type = gp_emit_type(e, elem);
+    value.elem = elem;
+    if (elem == GpElem_F64 || elem == GpElem_F32 || elem == GpElem_TF32)
+        return LLVMConstReal(type, gp_scalar_wrap(value).f);
+    uint8_t bytes[8] = {0};
+    gp_scalar_store(value, bytes);
+    uint64_t bits = 0;
+    memcpy(&bits, bytes, sizeof bits);
+    return LLVMConstInt(type, bits, false);
+}
+
+/* f8 on the CPU: the conversions of core/, called from the JIT's symbol table (cpu.c). */
+static LLVMValueRef call_core(GpEmit *e, const char *name, LLVMTypeRef result, LLVMValueRef x) {
+    LLVMTypeRef param = LLVMTypeOf(x);
+    LLVMTypeRef type = LLVMFunctionType(result, &param, 1, false);
+    LLVMValueRef fn = LLVMGetNamedFunction(e->module, name);
+    if (!fn) fn = LLVMAddFunction(e->module, name, type);
+    return LLVMBuildCall2(e->b, type, fn, &x, 1, "");
+}
+
+static LLVMValueRef f8_to_float(GpEmit *e, GpElem elem, LLVMValueRef v) {
+    bool is_e4 = elem == GpElem_F8E4;
+    if (!e->is_gpu) {
+        LLVMValueRef wide = LLVMBuildZExt(e->b, v, i32(e), "");
+        return call_core(e, is_e4 ? "gp_f32_from_f8e4m3" : "gp_f32_from_f8e5m2", f32(e), wide);
+    }
+    LLVMValueRef pair = LLVMBuildZExt(e->b, v, LLVMInt16TypeInContext(e->ctx), "");
+    LLVMValueRef half2 = gp_emit_intrinsic(
+        e, is_e4 ? "llvm.nvvm.e4m3x2.to.f16x2.rn" : "llvm.nvvm.e5m2x2.to.f16x2.rn", NULL, &pair, 1);
+    LLVMValueRef half = LLVMBuildExtractElement(e->b, half2, u32(e, 0), "");
+    return LLVMBuildFPExt(e->b, half, f32(e), "");
+}
+
+static LLVMValueRef f8_from_float(GpEmit *e, GpElem elem, LLVMValueRef v) {
+    bool is_e4 = elem == GpElem_F8E4;
+    LLVMTypeRef i8 = LLVMInt8TypeInContext(e->ctx);
+    if (!e->is_gpu)
+        return call_core(e, is_e4 ? "gp_f8e4m3_from_f32" : "gp_f8e5m2_from_f32", i8, v);
+    LLVMValueRef args[] = {LLVMConstReal(f32(e), 0.0), v};
+    LLVMValueRef pair = gp_emit_intrinsic(
+        e, is_e4 ? "llvm.nvvm.ff.to.e4m3x2.rn" : "llvm.nvvm.ff.to.e5m2x2.rn", NULL, args, 2);
+    return LLVMBuildTrunc(e->b, pair, i8, "");
+}
+
+/* Rounds f32 bits to nearest even `drop` bits up: the kept bits stay where they are. NaN goes
+** through with its quiet bit set. */
+static LLVMValueRef round_bits(GpEmit *e, LLVMValueRef v, uint32_t drop) {
+    LLVMValueRef bits = LLVMBuildBitCast(e->b, v, i32(e), "");
+    LLVMValueRef odd = LLVMBuildAnd(e->b, LLVMBuildLShr(e->b, bits, u32(e, drop), ""), u32(e, 1), "");
+    LLVMValueRef half = LLVMBuildAdd(e->b, odd, u32(e, (1u << (drop - 1)) - 1), "");
+    LLVMValueRef rounded = LLVMBuildAdd(e->b, bits, half, "");
+    LLVMValueRef is_nan = LLVMBuildFCmp(e->b, LLVMRealUNO, v, v, "");
+    LLVMValueRef quiet = LLVMBuildOr(e->b, bits, u32(e, 1u << 22), "");
+    LLVMValueRef out = LLVMBuildSelect(e->b, is_nan, quiet, rounded, "");
+    return LLVMBuildAnd(e->b, out, u32(e, ~((1u << drop) - 1)), "");
+}
+
+LLVMValueRef gp_emit_to_float(GpEmit *e, GpElem elem, LLVMValueRef v) {
+    if (elem == GpElem_F64 || elem == GpElem_F32 || elem == GpElem_TF32) return v;
+    if (elem == GpElem_F16) {
+        LLVMValueRef half = LLVMBuildBitCast(e->b, v, LLVMHalfTypeInContext(e->ctx), "");
+        return LLVMBuildFPExt(e->b, half, f32(e), "");
+    }
+    if (elem == GpElem_BF16) {
+        LLVMValueRef wide = LLVMBuildZExt(e->b, v, i32(e), "");
+        return LLVMBuildBitCast(e->b, LLVMBuildShl(e->b, wide, u32(e, 16), ""), f32(e), "");
+    }
+    return f8_to_float(e, elem, v);
+}
+
+LLVMValueRef gp_emit_from_float(GpEmit *e, GpElem elem, LLVMValueRef v) {
+    LLVMTypeRef i16 = LLVMInt16TypeInContext(e->ctx);
+    if (elem == GpElem_F64 || elem == GpElem_F32) return v;
+    if (elem == GpElem_TF32) return LLVMBuildBitCast(e->b, round_bits(e, v, 13), f32(e), "");
+    if (elem == GpElem_F16) {
+        LLVMValueRef half = LLVMBuildFPTrunc(e->b, v, LLVMHalfTypeInContext(e->ctx), "");
+        return LLVMBuildBitCast(e->b, half, i16, "");
+    }
+    if (elem == GpElem_BF16 && e->is_gpu) {
+        LLVMValueRef bf = LLVMBuildFPTrunc(e->b, v, LLVMBFloatTypeInContext(e->ctx), "");
+        return LLVMBuildBitCast(e->b, bf, i16, "");
+    }
+    if (elem == GpElem_BF16) { /* x86's vcvtneps2bf16 flushes denormals: not used */
+        LLVMValueRef high = LLVMBuildLShr(e->b, round_bits(e, v, 16), u32(e, 16), "");
+        return LLVMBuildTrunc(e->b, high, i16, "");
+    }
+    return f8_from_float(e, elem, v);
+}
+
+/* f64 to f32, rounded to odd: toward zero, then the last bit set when inexact. */
+static LLVMValueRef f32_by_odd(GpEmit *e, LLVMValueRef d) {
+    LLVMValueRef f = LLVMBuildFPTrunc(e->b, d, f32(e), "");
+    LLVMValueRef back = LLVMBuildFPExt(e->b, f, f64(e), "");
+    LLVMValueRef inexact = LLVMBuildFCmp(e->b, LLVMRealONE, back, d, "");
+    LLVMValueRef over = LLVMBuildFCmp(e->b, LLVMRealOGT,
+                                      gp_emit_intrinsic(e, "llvm.fabs", f64(e), &back, 1),
+                                      gp_emit_intrinsic(e, "llvm.fabs", f64(e), &d, 1), "");
+    LLVMValueRef bits = LLVMBuildBitCast(e->b, f, i32(e), "");
+    LLVMValueRef down = LLVMBuildSub(e->b, bits, LLVMBuildZExt(e->b, over, i32(e), ""), "");
+    LLVMValueRef odd = LLVMBuildOr(e->b, down, u32(e, 1), "");
+    return LLVMBuildBitCast(e->b, LLVMBuildSelect(e->b, inexact, odd, bits, ""), f32(e), "");
+}
+
+static LLVMValueRef int_to_fp(GpEmit *e, LLVMValueRef v, GpElem from, LLVMTypeRef type) {
+    return gp_elem_is_signed(from) ? LLVMBuildSIToFP(e->b, v, type, "")
+                                   : LLVMBuildUIToFP(e->b, v, type, "");
+}
+
+/* A 64-bit integer as a double rounded to odd: of 64 bits the low 11 become one sticky bit. */
+static LLVMValueRef wide_int_by_odd(GpEmit *e, LLVMValueRef v, GpElem from) {
+    LLVMValueRef zero = gp_emit_i64(e, 0), magnitude = v, is_negative = NULL;
+    if (gp_elem_is_signed(from)) {
+        is_negative = LLVMBuildICmp(e->b, LLVMIntSLT, v, zero, "");
+        magnitude = LLVMBuildSelect(e->b, is_negative, LLVMBuildNeg(e->b, v, ""), v, "");
+    }
+    LLVMValueRef is_big = LLVMBuildICmp(
+        e->b, LLVMIntUGE, magnitude, gp_emit_i64(e, INT64_C(1) << 53), "");
+    LLVMValueRef low = LLVMBuildAnd(e->b, magnitude, gp_emit_i64(e, 0x7ff), "");
+    LLVMValueRef sticky = LLVMBuildICmp(e->b, LLVMIntNE, low, zero, "");
+    sticky = LLVMBuildZExt(e->b, sticky, LLVMInt64TypeInContext(e->ctx), "");
+    LLVMValueRef high = LLVMBuildLShr(e->b, magnitude, gp_emit_i64(e, 11), "");
+    high = LLVMBuildOr(e->b, high, sticky, "");
+    LLVMValueRef kept = LLVMBuildSelect(e->b, is_big, high, magnitude, "");
+    LLVMValueRef scale = LLVMBuildSelect(e->b, is_big, LLVMConstReal(f64(e), 2048.0),
+                                         LLVMConstReal(f64(e), 1.0), "");
+    LLVMValueRef d = LLVMBuildFMul(e->b, LLVMBuildUIToFP(e->b, kept, f64(e), ""), scale, "");
+    if (!is_negative) return d;
+    return LLVMBuildSelect(e->b, is_negative, LLVMBuildFNeg(e->b, d, ""), d, "");
+}
+
+static LLVMValueRef int_to_float(GpEmit *e, LLVMValueRef v, GpElem from, GpElem to) {
+    if (to == GpElem_F64) return int_to_fp(e, v, from, f64(e));
+    if (to == GpElem_F32 || gp_elem_info[from].bits <= 16) /* exact, or rounded once */
+        return gp_emit_from_float(e, to, int_to_fp(e, v, from, f32(e)));
+    LLVMValueRef d = gp_elem_info[from].bits == 64 ? wide_int_by_odd(e, v, from)
+                                                   : int_to_fp(e, v, from, f64(e));
+    return gp_emit_from_float(e, to, f32_by_odd(e, d));
+}
+
+static LLVMValueRef float_to_float(GpEmit *e, LLVMValueRef v, GpElem from, GpElem to) {
+    LLVMValueRef x = gp_emit_to_float(e, from, v);
+    if (to == GpElem_F64)
+        return from == GpElem_F64 ? x : LLVMBuildFPExt(e->b, x, f64(e), "");
+    if (from != GpElem_F64) return gp_emit_from_float(e, to, x);
+    if (to == GpElem_F32) return LLVMBuildFPTrunc(e->b, x, f32(e), "");
+    return gp_emit_from_float(e, to, f32_by_odd(e, x));
+}
+
+static LLVMValueRef float_to_int(GpEmit *e, LLVMValueRef v, GpElem from, GpElem to) {
+    LLVMValueRef x = gp_emit_to_float(e, from, v);
+    const char *name = gp_elem_is_signed(to) ? "llvm.fptosi.sat" : "llvm.fptoui.sat";
+    LLVMTypeRef types[] = {gp_emit_type(e, to), LLVMTypeOf(x)};
+    unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
+    LLVMValueRef fn = LLVMGetIntrinsicDeclaration(e->module, id, types, 2);
+    return LLVMBuildCall2(e->b, LLVMIntrinsicGetType(e->ctx, id, types, 2), fn, &x, 1, "");
+}
+
+static LLVMValueRef to_bool(GpEmit *e, LLVMValueRef v, GpElem from) {
+    if (!gp_elem_is_float(from))
+        return LLVMBuildICmp(e->b, LLVMIntNE, v, LLVMConstNull(LLVMTypeOf(v)), "");
+    LLVMValueRef x = gp_emit_to_float(e, from, v);
+    return LLVMBuildFCmp(e->b, LLVMRealUNE, x, LLVMConstNull(LLVMTypeOf(x)), "");
+}
+
+LLVMValueRef gp_emit_cast(GpEmit *e, LLVMValueRef v, GpElem from, GpElem to) {
+    if (from == to) return v;
+    if (to == GpElem_Bool) return to_bool(e, v, from);
+    bool from_float = gp_elem_is_float(from), to_float = gp_elem_is_float(to);
+    if (from_float && to_float) return float_to_float(e, v, from, to);
+    if (from_float) return float_to_int(e, v, from, to);
+    if (to_float) return int_to_float(e, v, from, to);
+    LLVMTypeRef type = gp_emit_type(e, to);
+    if (gp_elem_info[to].bits < gp_elem_info[from].bits) return LLVMBuildTrunc(e->b, v, type, "");
+    if (gp_elem_info[to].bits == gp_elem_info[from].bits && from != GpElem_Bool) return v;
+    return gp_elem_is_signed(from) ? LLVMBuildSExt(e->b, v, type, "")
+                                   : LLVMBuildZExt(e->b, v, type, "");
+}
+
+LLVMValueRef gp_emit_bitcast(GpEmit *e, LLVMValueRef v, GpElem from, GpElem to) {
+    LLVMValueRef bits = gp_emit_to_mem(e, from, v);
+    bits = LLVMBuildBitCast(e->b, bits, gp_emit_mem_type(e, to), "");
+    if (to == GpElem_TF32) return gp_emit_from_float(e, to, bits);
+    return gp_emit_from_mem(e, to, bits);
+}

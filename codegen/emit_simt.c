@@ -1,0 +1,137 @@
+/* SIMT operations: indices of the thread, addresses, loads and stores.
+**
+** Also recognises the global index block_id * block_dim + thread_id of axis x. On the CPU a block
+** whose indices all lie below every length runs a copy of the body in which comparing that index
+** with a length is true, so that the loop over threads vectorises. */
+#include "codegen/emit.h"
+
+static const GpValue *strip_casts(const GpValue *v) {
+    while (v->inst && v->inst->op == GpOp_Cast && gp_elem_is_integer(v->type->elem) &&
+           gp_elem_is_integer(v->inst->operands[0]->type->elem) &&
+           gp_elem_info[v->type->elem].bits >= 32)
+        v = v->inst->operands[0];
+    return v;
+}
+
+static bool is_axis_x(const GpValue *v, GpOp op) {
+    v = strip_casts(v);
+    return v->inst && v->inst->op == op && v->inst->axis == 0;
+}
+
+static bool is_block_dim(const GpIrFn *fn, const GpValue *v) {
+    const GpValue *x = strip_casts(v);
+    if (x->inst && x->inst->op == GpOp_Const && fn->block[0])
+        return x->inst->imm.u == fn->block[0];
+    return is_axis_x(v, GpOp_BlockDim);
+}
+
+static bool is_block_start(const GpIrFn *fn, const GpValue *v) {
+    v = strip_casts(v);
+    if (!v->inst || v->inst->op != GpOp_Mul) return false;
+    GpValue *const *x = v->inst->operands;
+    return (is_axis_x(x[0], GpOp_BlockId) && is_block_dim(fn, x[1])) ||
+           (is_axis_x(x[1], GpOp_BlockId) && is_block_dim(fn, x[0]));
+}
+
+static bool is_global_index(const GpIrFn *fn, const GpValue *v) {
+    v = strip_casts(v);
+    if (!v->inst || v->inst->op != GpOp_Add) return false;
+    GpValue *const *x = v->inst->operands;
+    return (is_block_start(fn, x[0]) && is_axis_x(x[1], GpOp_ThreadId)) ||
+           (is_block_start(fn, x[1]) && is_axis_x(x[0], GpOp_ThreadId));
+}
+
+static bool is_length(const GpIrFn *fn, const GpValue *v) {
+    v = strip_casts(v);
+    return !v->inst && v->region == fn->body && fn->params[v->index].kind == GpParam_Len;
+}
+
+bool gp_simt_is_in_range(const GpEmit *e, const GpValue *index, const GpValue *limit) {
+    return is_global_index(e->fn, index) && is_length(e->fn, limit);
+}
+
+typedef struct RangeSearch {
+    const GpIrFn *fn;
+    bool found;
+} RangeSearch;
+
+static void note_range_check(GpInst *inst, void *ud) {
+    RangeSearch *search = ud;
+    if (inst->op != GpOp_CheckIndex && (inst->op != GpOp_Cmp || inst->pred != GpPred_Lt)) return;
+    search->found |= is_global_index(search->fn, inst->operands[0]) &&
+                     is_length(search->fn, inst->operands[1]);
+}
+
+bool gp_simt_has_range_check(const GpIrFn *fn) {
+    RangeSearch search = {fn, false};
+    gp_ir_walk((GpIrFn *)(uintptr_t)fn, GpWalk_Before, note_range_check, &search);
+    return search.found;
+}
+
+/* The interior copy is entered only where the block's last index fits in 32 bits. */
+void gp_simt_note_no_wrap(GpEmit *e, const GpInst *inst) {
+    const GpValue *v = inst->results[0];
+    if (inst->op == GpOp_Add ? !is_global_index(e->fn, v) : !is_block_start(e->fn, v)) return;
+    LLVMValueRef x = gp_emit_get(e, v);
+    if (!LLVMIsAInstruction(x)) return;
+    LLVMOpcode opcode = LLVMGetInstructionOpcode(x);
+    if (opcode == LLVMAdd || opcode == LLVMMul) LLVMSetNUW(x, true);
+}
+
+typedef struct Access {
+    GpElem elem;
+    LLVMValueRef ptr, value;
+} Access;
+
+static LLVMValueRef emit_load(GpEmit *e, void *ud) {
+    const Access *a = ud;
+    return gp_emit_mem_load(e, a->elem, a->ptr);
+}
+
+static LLVMValueRef emit_store(GpEmit *e, void *ud) {
+    const Access *a = ud;
+    gp_emit_mem_store(e, a->elem, a->value, a->ptr);
+    return NULL;
+}
+
+static void lower_load(GpEmit *e, const GpInst *inst) {
+    Access a = {inst->results[0]->type->elem, gp_emit_get(e, inst->operands[0]), NULL};
+    LLVMValueRef v = inst->operand_count == 1
+                         ? emit_load(e, &a)
+                         : gp_emit_guarded(e, gp_emit_get(e, inst->operands[1]),
+                                           gp_emit_type(e, a.elem), emit_load, &a);
+    gp_emit_set(e, inst->results[0], v);
+}
+
+static void lower_store(GpEmit *e, const GpInst *inst) {
+    Access a = {inst->operands[1]->type->elem, gp_emit_get(e, inst->operands[0]),
+                gp_emit_get(e, inst->operands[1])};
+    if (inst->operand_count == 2) emit_store(e, &a);
+    else gp_emit_guarded(e, gp_emit_get(e, inst->operands[2]), NULL, emit_store, &a);
+}
+
+static void lower_address(GpEmit *e, const GpInst *inst) {
+    GpElem elem = inst->results[0]->type->elem;
+    if (inst->op == GpOp_Slot) {
+        LLVMValueRef slot = gp_emit_alloca(e, gp_emit_mem_type(e, elem), inst->imm.u,
+                                           gp_elem_info[elem].bytes);
+        gp_emit_set(e, inst->results[0], slot);
+        return;
+    }
+    LLVMValueRef base = gp_emit_get(e, inst->operands[0]), at = gp_emit_get(e, inst->operands[1]);
+    gp_emit_set(e, inst->results[0], gp_emit_gep(e, elem, base, at));
+}
+
+static void lower_axis(GpEmit *e, const GpInst *inst, LLVMValueRef *from) {
+    gp_emit_set(e, inst->results[0], from[inst->axis]);
+}
+
+void gp_lower_simt(GpEmit *e, const GpInst *inst) {
+    if (inst->op == GpOp_ThreadId) lower_axis(e, inst, e->thread_id);
+    else if (inst->op == GpOp_BlockId) lower_axis(e, inst, e->block_id);
+    else if (inst->op == GpOp_BlockDim) lower_axis(e, inst, e->block_dim);
+    else if (inst->op == GpOp_GridDim) lower_axis(e, inst, e->grid_dim);
+    else if (inst->op == GpOp_Load) lower_load(e, inst);
+    else if (inst->op == GpOp_Store) lower_store(e, inst);
+    else lower_address(e, inst);
+}

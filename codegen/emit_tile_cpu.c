@@ -1,0 +1,302 @@
+/* Tile operations on the CPU: expressions fused into the loop of what consumes them.
+**
+** A loop nest runs over the elements of one tile, innermost axis last. It is emitted twice when
+** it touches tensors: without any bounds test for tiles that lie inside every tensor (this copy
+** vectorises), and with a test per access for the ragged rest. A value is evaluated once per
+** element and loop: `Memo` remembers it for the coordinates it was asked at. */
+#include "codegen/emit.h"
+
+enum { SCRATCH_LIMIT = 1 << 20, MAX_ACCESSES = 64 };
+
+typedef struct Coords {
+    LLVMValueRef at[GP_MAX_RANK]; /* i64 */
+} Coords;
+
+typedef struct Memo {
+    const Coords *coords;
+    LLVMValueRef value;
+} Memo;
+
+/* One emission of a loop body. */
+typedef struct Fusion {
+    GpEmit *e;
+    Memo *memo;       /* by value id */
+    bool is_interior; /* every access is known to be in bounds */
+} Fusion;
+
+typedef void (*BodyFn)(Fusion *f, const Coords *c, void *ud);
+
+static LLVMValueRef eval(Fusion *f, const GpValue *v, const Coords *c);
+
+static LLVMTypeRef i64(GpEmit *e) { return LLVMInt64TypeInContext(e->ctx); }
+
+static LLVMValueRef buffer_at(GpEmit *e, const GpIrType *type, LLVMValueRef buffer,
+                              const Coords *c) {
+    return gp_emit_gep(e, type->elem, buffer, gp_tile_linear(e, &type->shape, c->at));
+}
+
+static LLVMValueRef and_with(GpEmit *e, LLVMValueRef a, LLVMValueRef b) {
+    return a ? LLVMBuildAnd(e->b, a, b, "") : b;
+}
+
+/* Address of element c of the tile, and whether the tensor has it. */
+static GpPlace place_of(Fusion *f, const GpInst *inst, const Coords *c) {
+    GpEmit *e = f->e;
+    const GpTensorArg *t = &e->tensors[inst->operands[0]->index];
+    const GpShape *shape = gp_tile_shape(inst);
+    const GpValue *mask = gp_tile_mask(inst);
+    LLVMValueRef offset = gp_emit_i64(e, 0), ok = NULL;
+    if (mask && !f->is_interior) ok = gp_emit_get(e, mask);
+    for (int a = 0; a < shape->rank; a++) {
+        LLVMValueRef start = gp_tile_start(e, inst, a);
+        LLVMValueRef at = LLVMBuildNSWAdd(e->b, start, c->at[a], "");
+        LLVMValueRef step = LLVMBuildNSWMul(e->b, at, t->stride[a], "");
+        offset = LLVMBuildNSWAdd(e->b, offset, step, "");
+        if (f->is_interior) continue;
+        LLVMValueRef dim = LLVMBuildSExt(e->b, t->dim[a], i64(e), "");
+        ok = and_with(e, ok, LLVMBuildICmp(e->b, LLVMIntULT, at, dim, ""));
+    }
+    GpElem elem = inst->operands[0]->type->elem;
+    return (GpPlace){elem, gp_emit_gep(e, elem, t->base, offset), ok, NULL};
+}
+
+static LLVMValueRef eval_load(Fusion *f, const GpInst *inst, const Coords *c) {
+    GpPlace p = place_of(f, inst, c);
+    return gp_tile_load(f->e, &p);
+}
+
+static LLVMValueRef eval_broadcast(Fusion *f, const GpInst *inst, const Coords *c) {
+    const GpShape *from = &inst->operands[0]->type->shape;
+    Coords *at = GP_NEW(f->e->arena, Coords);
+    for (int a = 0; a < from->rank; a++)
+        at->at[a] = from->dim[a] == 1 ? gp_emit_i64(f->e, 0) : c->at[a];
+    return eval(f, inst->operands[0], at);
+}
+
+static LLVMValueRef eval_reshape(Fusion *f, const GpInst *inst, const Coords *c) {
+    Coords *at = GP_NEW(f->e->arena, Coords);
+    gp_tile_reshape_coords(f->e, &inst->operands[0]->type->shape, &inst->results[0]->type->shape,
+                           c->at, at->at);
+    return eval(f, inst->operands[0], at);
+}
+
+static LLVMValueRef eval_iota(Fusion *f, const GpInst *inst, const Coords *c) {
+    LLVMTypeRef type = gp_emit_type(f->e, inst->results[0]->type->elem);
+    return LLVMBuildIntCast2(f->e->b, c->at[0], type, false, "");
+}
+
+static LLVMValueRef eval_inst(Fusion *f, const GpInst *inst, const Coords *c) {
+    if (inst->op == GpOp_LoadTile) return eval_load(f, inst, c);
+    if (inst->op == GpOp_Splat) return gp_emit_get(f->e, inst->operands[0]);
+    if (inst->op == GpOp_Broadcast) return eval_broadcast(f, inst, c);
+    if (inst->op == GpOp_Reshape) return eval_reshape(f, inst, c);
+    if (inst->op == GpOp_Iota) return eval_iota(f, inst, c);
+    LLVMValueRef x[3];
+    gp_assert(inst->operand_count <= GP_COUNT(x));
+    for (uint32_t i = 0; i < inst->operand_count; i++) x[i] = eval(f, inst->operands[i], c);
+    return gp_emit_element(f->e, inst, x);
+}
+
+static LLVMValueRef eval(Fusion *f, const GpValue *v, const Coords *c) {
+    GpEmit *e = f->e;
+    if (v->type->kind != GpIrType_Tile) return gp_emit_get(e, v);
+    Memo *memo = &f->memo[v->id];
+    if (memo->coords == c) return memo->value;
+    LLVMValueRef x = e->bound[v->id].count
+                         ? gp_emit_mem_load(e, v->type->elem,
+                                            buffer_at(e, v->type, e->bound[v->id].at[0], c))
+                         : eval_inst(f, v->inst, c);
+    *memo = (Memo){c, x};
+    return x;
+}
+
+/* Scalar loops for ragged tiles: vectorising them costs compile time and gains nothing. */
+static void mark_scalar(GpEmit *e, LLVMValueRef branch) {
+    static const char *const names[] = {"llvm.loop.vectorize.enable", "llvm.loop.unroll.disable"};
+    LLVMMetadataRef self = LLVMTemporaryMDNode(e->ctx, NULL, 0), parts[3] = {self};
+    for (int i = 0; i < 2; i++) {
+        LLVMMetadataRef pair[] = {LLVMMDStringInContext2(e->ctx, names[i], strlen(names[i])),
+                                  LLVMValueAsMetadata(gp_emit_bool(e, false))};
+        parts[1 + i] = LLVMMDNodeInContext2(e->ctx, pair, i == 0 ? 2 : 1);
+    }
+    LLVMMetadataRef node = LLVMMDNodeInContext2(e->ctx, parts, 3);
+    LLVMMetadataReplaceAllUsesWith(self, node);
+    LLVMSetMetadata(branch, LLVMGetMDKindIDInContext(e->ctx, "llvm.loop", 9),
+                    LLVMMetadataAsValue(e->ctx, node));
+}
+
+/* Loops over axes `axis`.. of the shape around the body. */
+static void emit_nest(Fusion *f, const GpShape *shape, int axis, Coords *c, BodyFn body, void *ud) {
+    GpEmit *e = f->e;
+    if (axis == shape->rank) {
+        body(f, c, ud);
+        return;
+    }
+    c->at[axis] = gp_emit_i64(e, 0);
+    if (shape->dim[axis] == 1) {
+        emit_nest(f, shape, axis + 1, c, body, ud);
+        return;
+    }
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(e->b), head = gp_emit_block(e, "elements");
+    LLVMBasicBlockRef exit = gp_emit_block(e, "end");
+    LLVMBuildBr(e->b, head);
+    gp_emit_at(e, head);
+    c->at[axis] = LLVMBuildPhi(e->b, i64(e), "");
+    LLVMValueRef phi = c->at[axis];
+    emit_nest(f, shape, axis + 1, c, body, ud);
+    LLVMBasicBlockRef latch = LLVMGetInsertBlock(e->b);
+    LLVMValueRef next = LLVMBuildNUWAdd(e->b, phi, gp_emit_i64(e, 1), "");
+    LLVMValueRef more = LLVMBuildICmp(e->b, LLVMIntULT, next, gp_emit_i64(e, shape->dim[axis]), "");
+    LLVMValueRef branch = LLVMBuildCondBr(e->b, more, head, exit);
+    if (!f->is_interior) mark_scalar(e, branch);
+    LLVMAddIncoming(phi, (LLVMValueRef[]){gp_emit_i64(e, 0), next},
+                    (LLVMBasicBlockRef[]){before, latch}, 2);
+    gp_emit_at(e, exit);
+}
+
+/* The accesses that evaluating a value makes. */
+typedef struct Accesses {
+    const GpInst *at[MAX_ACCESSES];
+    uint32_t count;
+    bool *seen; /* by value id */
+} Accesses;
+
+static void collect_accesses(GpEmit *e, const GpValue *v, Accesses *out) {
+    if (v->type->kind != GpIrType_Tile || e->bound[v->id].count || out->seen[v->id]) return;
+    out->seen[v->id] = true;
+    if (v->inst->op == GpOp_LoadTile && out->count < MAX_ACCESSES) out->at[out->count] = v->inst;
+    out->count += v->inst->op == GpOp_LoadTile;
+    for (uint32_t i = 0; i < v->inst->operand_count; i++)
+        collect_accesses(e, v->inst->operands[i], out);
+}
+
+static void emit_copy(GpEmit *e, bool is_interior, const GpShape *shape, BodyFn body, void *ud) {
+    Fusion f = {e, GP_NEW_ARRAY(e->arena, Memo, e->fn->next_id), is_interior};
+    emit_nest(&f, shape, 0, GP_NEW(e->arena, Coords), body, ud);
+}
+
+/* Loops that evaluate `v` (and access `store` when not NULL) at every element. */
+static void emit_elements(GpEmit *e, const GpValue *v, const GpInst *store, BodyFn body, void *ud) {
+    const GpShape *shape = &v->type->shape;
+    Accesses accesses = {.seen = GP_NEW_ARRAY(e->arena, bool, e->fn->next_id)};
+    if (store) accesses.at[accesses.count++] = store;
+    collect_accesses(e, v, &accesses);
+    if (accesses.count == 0) {
+        emit_copy(e, true, shape, body, ud);
+        return;
+    }
+    LLVMValueRef inside = NULL;
+    for (uint32_t i = 0; i < accesses.count && i < MAX_ACCESSES; i++)
+        inside = and_with(e, inside, gp_tile_is_inside(e, accesses.at[i]));
+    if (accesses.count > MAX_ACCESSES) inside = gp_emit_bool(e, false);
+    LLVMBasicBlockRef interior = gp_emit_block(e, "interior"), ragged = gp_emit_block(e, "ragged");
+    LLVMBasicBlockRef join = gp_emit_block(e, "stored");
+    LLVMBuildCondBr(e->b, inside, interior, ragged);
+    gp_emit_at(e, interior);
+    emit_copy(e, true, shape, body, ud);
+    LLVMBuildBr(e->b, join);
+    gp_emit_at(e, ragged);
+    emit_copy(e, false, shape, body, ud);
+    LLVMBuildBr(e->b, join);
+    gp_emit_at(e, join);
+}
+
+static void store_body(Fusion *f, const Coords *c, void *ud) {
+    const GpInst *inst = ud;
+    LLVMValueRef value = eval(f, inst->operands[1], c);
+    GpPlace p = place_of(f, inst, c);
+    p.value = value;
+    gp_tile_store(f->e, &p);
+}
+
+LLVMValueRef gp_tile_cpu_buffer(GpEmit *e, const GpIrType *type) {
+    int64_t count = 0;
+    bool fits = gp_shape_numel(&type->shape, &count) && count <= SCRATCH_LIMIT;
+    if (fits) e->scratch += (uint64_t)count * gp_elem_info[type->elem].bytes;
+    if (!fits || e->scratch > SCRATCH_LIMIT) {
+        GpDiag *d = gp_diag(e->diags, GpDiag_G0504, e->fn->span, e->fn->name);
+        gp_note(d, "a block keeps at most %d KiB of tiles between loops on the CPU",
+                SCRATCH_LIMIT / 1024);
+        gp_help(d, "use smaller tiles");
+        e->refused = true;
+        count = 1;
+    }
+    return gp_emit_alloca(e, gp_emit_mem_type(e, type->elem), (uint64_t)count, 64);
+}
+
+typedef struct Write {
+    const GpValue *value;
+    LLVMValueRef buffer;
+} Write;
+
+static void write_body(Fusion *f, const Coords *c, void *ud) {
+    const Write *w = ud;
+    LLVMValueRef value = eval(f, w->value, c);
+    gp_emit_mem_store(f->e, w->value->type->elem, value,
+                      buffer_at(f->e, w->value->type, w->buffer, c));
+}
+
+void gp_tile_cpu_write(GpEmit *e, const GpValue *v, LLVMValueRef buffer) {
+    if (e->bound[v->id].count && e->bound[v->id].at[0] == buffer) return;
+    Write w = {v, buffer};
+    emit_elements(e, v, NULL, write_body, &w);
+}
+
+void gp_tile_cpu_copy(GpEmit *e, const GpIrType *type, LLVMValueRef from, LLVMValueRef to) {
+    int64_t count = 0;
+    if (!gp_shape_numel(&type->shape, &count)) return;
+    LLVMBuildMemCpy(e->b, to, 64, from, 64,
+                    gp_emit_i64(e, count * gp_elem_info[type->elem].bytes));
+}
+
+bool gp_tile_cpu_is_pointwise(GpEmit *e, const GpValue *v) {
+    if (v->type->kind != GpIrType_Tile || e->bound[v->id].count) return true;
+    if (v->inst->op == GpOp_Broadcast || v->inst->op == GpOp_Reshape) return false;
+    for (uint32_t i = 0; i < v->inst->operand_count; i++)
+        if (!gp_tile_cpu_is_pointwise(e, v->inst->operands[i])) return false;
+    return true;
+}
+
+typedef struct AnyZero {
+    const GpValue *value;
+    LLVMValueRef found; /* alloca of i1 */
+} AnyZero;
+
+static void any_zero_body(Fusion *f, const Coords *c, void *ud) {
+    const AnyZero *z = ud;
+    GpEmit *e = f->e;
+    LLVMTypeRef i1 = LLVMInt1TypeInContext(e->ctx);
+    LLVMValueRef x = eval(f, z->value, c);
+    LLVMValueRef is_zero = LLVMBuildICmp(e->b, LLVMIntEQ, x, LLVMConstNull(LLVMTypeOf(x)), "");
+    LLVMValueRef before = LLVMBuildLoad2(e->b, i1, z->found, "");
+    LLVMBuildStore(e->b, LLVMBuildOr(e->b, before, is_zero, ""), z->found);
+}
+
+LLVMValueRef gp_tile_cpu_any_zero(GpEmit *e, const GpValue *v) {
+    LLVMTypeRef i1 = LLVMInt1TypeInContext(e->ctx);
+    AnyZero z = {v, gp_emit_alloca(e, i1, 1, 0)};
+    LLVMBuildStore(e->b, gp_emit_bool(e, false), z.found);
+    emit_elements(e, v, NULL, any_zero_body, &z);
+    return LLVMBuildLoad2(e->b, i1, z.found, "");
+}
+
+static void lower_extract(GpEmit *e, const GpInst *inst) {
+    Fusion f = {e, GP_NEW_ARRAY(e->arena, Memo, e->fn->next_id), false};
+    Coords *c = GP_NEW(e->arena, Coords);
+    for (int a = 0; a < GP_MAX_RANK; a++) c->at[a] = gp_emit_i64(e, 0);
+    gp_emit_set(e, inst->results[0], eval(&f, inst->operands[0], c));
+}
+
+void gp_tile_cpu_prepare(GpEmit *e) { e->plan = gp_tile_plan_make(e->arena, e->fn); }
+
+void gp_tile_cpu_inst(GpEmit *e, const GpInst *inst) {
+    if (inst->op == GpOp_StoreTile) {
+        emit_elements(e, inst->operands[1], inst, store_body, (void *)(uintptr_t)inst);
+    } else if (inst->op == GpOp_Extract) {
+        lower_extract(e, inst);
+    } else if (gp_tile_plan_is_materialized(e->plan, inst->results[0])) {
+        LLVMValueRef buffer = gp_tile_cpu_buffer(e, inst->results[0]->type);
+        gp_tile_cpu_write(e, inst->results[0], buffer);
+        gp_emit_set(e, inst->results[0], buffer);
+    }
+}

@@ -1,0 +1,134 @@
+/* Kernels for NVIDIA GPUs: LLVM function, passes, PTX text. */
+#include <stdio.h>
+
+#include "codegen/emit.h"
+
+static const char passes_plain[] =
+    "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,"
+    "loop-mssa(licm),gvn,instcombine<no-verify-fixpoint>,simplifycfg)";
+/* With library code: what is not called goes first, and what is called is inlined. */
+static const char passes_math[] =
+    "globaldce,function(nvvm-reflect,simplifycfg),cgscc(inline),globaldce,"
+    "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,"
+    "loop-mssa(licm),gvn,instcombine<no-verify-fixpoint>,simplifycfg),globaldce";
+
+static void set_text_attribute(GpEmit *e, const char *name, const char *value) {
+    LLVMAttributeRef a = LLVMCreateStringAttribute(e->ctx, name, (unsigned)strlen(name), value,
+                                                   (unsigned)strlen(value));
+    LLVMAddAttributeAtIndex(e->func, GP_LLVM_FUNCTION, a);
+}
+
+enum { PTX_KERNEL = 71 }; /* llvm::CallingConv::PTX_Kernel */
+
+static void make_kernel(GpEmit *e) {
+    LLVMTypeRef *params = gp_emit_param_types(e);
+    LLVMTypeRef type =
+        LLVMFunctionType(LLVMVoidTypeInContext(e->ctx), params, e->abi_count, false);
+    e->func = LLVMAddFunction(e->module, e->fn->symbol, type);
+    LLVMSetFunctionCallConv(e->func, PTX_KERNEL);
+    gp_emit_attributes(e, e->func, 0);
+    static const char *const names[] = {"convergent", "nounwind"};
+    for (size_t i = 0; i < GP_COUNT(names); i++)
+        LLVMAddAttributeAtIndex(e->func, GP_LLVM_FUNCTION,
+                                gp_llvm_attr(e->llvm, names[i], 0));
+    e->entry = gp_emit_block(e, "entry");
+    gp_emit_at(e, e->entry);
+}
+
+static void read_registers(GpEmit *e, const char *name, LLVMValueRef *out) {
+    for (int a = 0; a < 3; a++) {
+        char full[64];
+        snprintf(full, sizeof full, "llvm.nvvm.read.ptx.sreg.%s.%c", name, 'x' + a);
+        out[a] = gp_emit_intrinsic(e, full, NULL, NULL, 0);
+    }
+}
+
+static void read_indices(GpEmit *e) {
+    read_registers(e, "tid", e->thread_id);
+    read_registers(e, "ctaid", e->block_id);
+    read_registers(e, "nctaid", e->grid_dim);
+    read_registers(e, "ntid", e->block_dim);
+    for (int a = 0; a < 3; a++)
+        if (e->fn->block[a]) e->block_dim[a] = gp_emit_i32(e, e->fn->block[a]);
+}
+
+static void set_bounds(GpEmit *e) {
+    const GpIrFn *fn = e->fn;
+    const uint32_t *block = fn->block;
+    if (e->is_tile) {
+        set_text_attribute(e, "nvvm.reqntid",
+                           gp_arena_printf(e->arena, "%u", gp_tile_gpu_threads(e)));
+    } else if (block[0] && block[1] && block[2]) {
+        set_text_attribute(e, "nvvm.reqntid", gp_arena_printf(e->arena, "%u,%u,%u", block[0],
+                                                              block[1], block[2]));
+    } else if (fn->max_threads) {
+        set_text_attribute(e, "nvvm.maxntid", gp_arena_printf(e->arena, "%u", fn->max_threads));
+    }
+    if (fn->min_blocks)
+        set_text_attribute(e, "nvvm.minctasm", gp_arena_printf(e->arena, "%u", fn->min_blocks));
+}
+
+static bool emit_function(GpEmit *e) {
+    make_kernel(e);
+    if (e->is_tile && !gp_tile_gpu_prepare(e)) return false;
+    set_bounds(e);
+    gp_debug_init(e);
+    read_indices(e);
+    LLVMValueRef *args = GP_NEW_ARRAY(e->arena, LLVMValueRef, e->abi_count + 1);
+    LLVMGetParams(e->func, args);
+    gp_emit_params(e, args);
+    LLVMBasicBlockRef body = gp_emit_block(e, "body");
+    gp_emit_at(e, body);
+    gp_emit_body(e);
+    gp_emit_at(e, e->entry);
+    LLVMBuildBr(e->b, body);
+    gp_tile_gpu_finish(e);
+    gp_debug_done(e);
+    return !e->refused && gp_llvm_verify(e->llvm) &&
+           (!e->has_device_math || gp_device_math_link(e));
+}
+
+static void print_module(GpEmit *e, GpText *text) {
+    char *ir = LLVMPrintModuleToString(e->module);
+    gp_text_puts(text, ir);
+    LLVMDisposeMessage(ir);
+}
+
+static void fill_image(GpEmit *e, LLVMMemoryBufferRef ptx, GpImage *image) {
+    image->kind = GpImage_Ptx;
+    image->ptx_len = LLVMGetBufferSize(ptx);
+    image->ptx = gp_arena_copy(e->arena, LLVMGetBufferStart(ptx), image->ptx_len);
+    image->entry = e->fn->symbol;
+    image->threads = e->is_tile ? gp_tile_gpu_threads(e) : 0;
+    image->cluster[0] = image->cluster[1] = image->cluster[2] = 1;
+    image->ptx_version = e->target->ptx;
+    image->min_sm = e->target->sm;
+}
+
+static GpStatus outcome(const GpEmit *e) {
+    return e->refused ? GpStatus_Diagnostics : GpStatus_Compiler;
+}
+
+GpStatus gp_nvptx_compile(GpEmit *e, GpStage stage, GpText *text, GpImage *image) {
+    const char *features = gp_arena_printf(e->arena, "+ptx%u", e->target->ptx);
+    if (!gp_llvm_init(e->llvm, e->fn->name, "nvptx64-nvidia-cuda", gp_target_cpu(e->target),
+                      features))
+        return GpStatus_Compiler;
+    e->ctx = e->llvm->ctx, e->module = e->llvm->module, e->b = e->llvm->builder;
+    if (!emit_function(e)) return outcome(e);
+    if (text && stage == GpStage_Llvm) {
+        print_module(e, text);
+        return GpStatus_Ok;
+    }
+    if (!gp_llvm_run(e->llvm, e->has_device_math ? passes_math : passes_plain)) return outcome(e);
+    if (text && stage == GpStage_LlvmOptimized) {
+        print_module(e, text);
+        return GpStatus_Ok;
+    }
+    LLVMMemoryBufferRef ptx = gp_llvm_emit(e->llvm, LLVMAssemblyFile);
+    if (!ptx) return outcome(e);
+    if (text) gp_text_add(text, LLVMGetBufferStart(ptx), LLVMGetBufferSize(ptx));
+    else fill_image(e, ptx, image);
+    LLVMDisposeMemoryBuffer(ptx);
+    return GpStatus_Ok;
+}

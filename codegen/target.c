@@ -1,0 +1,109 @@
+/* Targets: what exists, what a device gets, and what an operation needs. Everything that LLVM
+** would answer with an abort is refused here first. */
+#include <stdio.h>
+
+#include "codegen/emit.h"
+
+typedef struct TargetRow {
+    uint16_t sm;
+    bool is_arch;
+    uint16_t ptx;
+    const char *name;
+} TargetRow;
+static const TargetRow rows[] = {
+#define GP_TARGET(sm, is_arch, ptx, name) {sm, is_arch, ptx, name},
+#include "codegen/target.def"
+};
+
+/* PTX 7.8 is the least we emit: every older driver that knows sm_80 lacks cvt forms we use. */
+enum { LEAST_PTX = 78, LEAST_SM = 80 };
+
+static GpTarget target_of(const TargetRow *row) {
+    return (GpTarget){GpTarget_Nvptx, row->sm, row->is_arch, GP_MAX(row->ptx, (uint16_t)LEAST_PTX)};
+}
+
+static const TargetRow *find_row(const GpTarget *t) {
+    for (size_t i = 0; i < GP_COUNT(rows); i++)
+        if (rows[i].sm == t->sm && rows[i].is_arch == t->is_arch) return &rows[i];
+    return NULL;
+}
+
+GpStatus gp_target_for_device(uint16_t sm, uint16_t max_ptx, GpTarget *out) {
+    const TargetRow *best = NULL;
+    for (size_t i = 0; i < GP_COUNT(rows); i++) {
+        GpTarget t = target_of(&rows[i]);
+        bool fits = rows[i].is_arch ? rows[i].sm == sm : rows[i].sm <= sm;
+        if (fits && t.ptx <= max_ptx) best = &rows[i];
+    }
+    if (!best || sm < LEAST_SM) return GpStatus_Unsupported;
+    *out = target_of(best);
+    return GpStatus_Ok;
+}
+
+GpStatus gp_target_parse(GpStr name, GpTarget *out) {
+    *out = (GpTarget){.kind = GpTarget_Cpu};
+    if (gp_str_eq(name, GP_STR("cpu"))) return GpStatus_Ok;
+    out->kind = GpTarget_Interp;
+    if (gp_str_eq(name, GP_STR("interp"))) return GpStatus_Ok;
+    for (size_t i = 0; i < GP_COUNT(rows); i++) {
+        if (!gp_str_eq(name, gp_str_from(rows[i].name))) continue;
+        *out = target_of(&rows[i]);
+        return GpStatus_Ok;
+    }
+    return GpStatus_Unsupported;
+}
+
+void gp_target_print(const GpTarget *t, GpText *out) {
+    switch (t->kind) {
+    case GpTarget_Nvptx: gp_text_puts(out, gp_target_cpu(t)); return;
+    case GpTarget_Cpu: gp_text_puts(out, "cpu"); return;
+    case GpTarget_Interp: gp_text_puts(out, "interp"); return;
+    }
+    gp_unreachable();
+}
+
+const char *gp_target_cpu(const GpTarget *t) {
+    const TargetRow *row = find_row(t);
+    return row ? row->name : NULL;
+}
+
+typedef struct OpCheck {
+    const GpTarget *target;
+    GpDiags *diags;
+    bool ok;
+} OpCheck;
+
+static void refuse(OpCheck *c, const GpInst *inst, const char *what, uint16_t sm, uint16_t ptx) {
+    char text[64];
+    snprintf(text, sizeof text, "sm_%u and PTX %u.%u", sm, ptx / 10u, ptx % 10u);
+    GpDiag *d = gp_diag(c->diags, GpDiag_G0502, inst->span, what, text, gp_target_cpu(c->target));
+    gp_primary_label(d, "not available on this target");
+    c->ok = false;
+}
+
+static bool is_f8(GpElem elem) { return elem == GpElem_F8E4 || elem == GpElem_F8E5; }
+
+/* f8 values are computed in f32: any elementwise operation on them converts. */
+static bool converts_f8(const GpInst *inst) {
+    if (inst->op == GpOp_Const || !gp_sig_info[gp_op_info[inst->op].sig].elementwise) return false;
+    bool any = inst->result_count && is_f8(inst->results[0]->type->elem);
+    for (uint32_t i = 0; i < inst->operand_count; i++)
+        any |= is_f8(inst->operands[i]->type->elem);
+    return any && inst->op != GpOp_Select && inst->op != GpOp_Bitcast;
+}
+
+static void check_op(GpInst *inst, void *ud) {
+    OpCheck *c = ud;
+    const GpOpInfo *info = &gp_op_info[inst->op];
+    if (info->min_sm > c->target->sm || info->min_ptx > c->target->ptx)
+        refuse(c, inst, info->name, GP_MAX(info->min_sm, (uint16_t)LEAST_SM),
+               GP_MAX(info->min_ptx, (uint16_t)LEAST_PTX));
+    if (converts_f8(inst) && (c->target->sm < 89 || c->target->ptx < 78))
+        refuse(c, inst, "arithmetic on 8-bit floats", 89, 78);
+}
+
+bool gp_target_check_ops(const GpIrFn *fn, const GpTarget *t, GpDiags *diags) {
+    OpCheck c = {t, diags, true};
+    gp_ir_walk((GpIrFn *)(uintptr_t)fn, GpWalk_Before, check_op, &c);
+    return c.ok;
+}

@@ -1,0 +1,409 @@
+/* gp_codegen_tool: what the code generation specs run. Testing builds only.
+**
+**   emit STAGE TARGET FILE   prints ir, ir-opt, llvm, llvm-opt, ptx or asm of the function in FILE
+**   time TARGET FILE         milliseconds of compiles, process warm
+**   ops                      every elementwise operation on every element type and both tracks:
+**                            CPU image against the interpreter on random data
+**   bench add|saxpy          CPU image against the same loop in C, two threads
+**
+** A refusal is printed as `refused CODE: TITLE` and gives exit status 3. */
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "codegen/codegen.h"
+
+typedef struct Tool {
+    GpSession *session;
+    GpArena *arena;
+    GpDiags *diags;
+    GpCodegen *cg;
+    GpSource *src;
+    int argc;
+    char **argv;
+    int status;
+} Tool;
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
+}
+
+static void print_diags(Tool *t) {
+    for (uint32_t i = 0; i < gp_diags_count(t->diags); i++) {
+        const GpDiag *d = gp_diags_at(t->diags, i);
+        printf("refused %s: %s\n", gp_diag_row(gp_diag_code(d))->code, gp_diag_title(d));
+    }
+    t->status = 3;
+}
+
+static GpIrFn *parse_file(Tool *t, const char *path) {
+    FILE *f = fopen(path, "rb");
+    if (!f) return NULL;
+    static char text[65536];
+    size_t len = fread(text, 1, sizeof text, f);
+    fclose(f);
+    const char *name = strrchr(path, '/');
+    GpSource *src = gp_source_new(t->session, name ? name + 1 : path, text, len, 1, 1);
+    GpIrFn *fn = gp_ir_parse(t->arena, src, t->diags);
+    t->src = src; /* spans point into it */
+    if (!fn) print_diags(t);
+    return fn;
+}
+
+static bool find_stage(const char *name, GpStage *out) {
+    static const char *const names[] = {
+        [GpStage_Ir] = "ir",     [GpStage_IrOptimized] = "ir-opt",
+        [GpStage_Llvm] = "llvm", [GpStage_LlvmOptimized] = "llvm-opt",
+        [GpStage_Ptx] = "ptx",   [GpStage_Asm] = "asm"};
+    for (size_t i = 0; i < GP_COUNT(names); i++) {
+        if (strcmp(names[i], name) != 0) continue;
+        *out = (GpStage)i;
+        return true;
+    }
+    return false;
+}
+
+static void emit(Tool *t) {
+    GpStage stage;
+    GpTarget target;
+    GpText out = {.session = t->session};
+    GpIrFn *fn = t->argc == 5 ? parse_file(t, t->argv[4]) : NULL;
+    if (!fn || !find_stage(t->argv[2], &stage) ||
+        gp_target_parse(gp_str_from(t->argv[3]), &target) != GpStatus_Ok) {
+        t->status = t->status ? t->status : 2;
+        return;
+    }
+    GpStatus status = gp_codegen_emit(t->cg, fn, &target, stage, t->diags, &out);
+    if (status != GpStatus_Ok) print_diags(t);
+    fputs(gp_text_cstr(&out), stdout);
+    gp_text_free(&out);
+}
+
+enum { TIMED_COMPILES = 20 };
+
+static void time_compile(Tool *t) {
+    GpTarget target;
+    GpIrFn *fn = t->argc == 4 ? parse_file(t, t->argv[3]) : NULL;
+    if (!fn || gp_target_parse(gp_str_from(t->argv[2]), &target) != GpStatus_Ok) {
+        t->status = 2;
+        return;
+    }
+    double best = 1e9, first = 0;
+    for (int i = 0; i < TIMED_COMPILES; i++) {
+        GpImage *image;
+        double start = now();
+        GpStatus status = gp_codegen_compile(t->cg, fn, &target, t->diags, &image);
+        double took = now() - start;
+        if (status != GpStatus_Ok) {
+            print_diags(t);
+            return;
+        }
+        gp_image_release(image);
+        if (i == 0) first = took;
+        else best = GP_MIN(best, took);
+    }
+    printf("first %.2f ms, then %.2f ms\n", first, best);
+}
+
+/* Operations */
+
+static uint64_t next_random(uint64_t *state) {
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    return *state;
+}
+
+static GpScalar random_scalar(GpElem elem, uint64_t *state) {
+    uint64_t r = next_random(state);
+    if (!gp_elem_is_float(elem)) {
+        GpScalar v = {.elem = elem, .u = (r & 7) == 0 ? r >> 60 : r >> 3};
+        if (elem == GpElem_Bool) v.u = r >> 40 & 1;
+        return gp_scalar_wrap(v);
+    }
+    static const double special[] = {0.0, -0.0, 1.0, -1.0, HUGE_VAL, -HUGE_VAL, NAN, 0.5,
+                                     1e-40, 65504.0, 3e38, 2147483648.0, -9.3e18, 1.9e19};
+    GpScalar v = {.elem = elem};
+    if ((r & 15) == 0) v.f = special[(r >> 8) % GP_COUNT(special)];
+    else v.f = ldexp((double)(r >> 11) * 0x1p-53 - 0.5, (int)(r >> 5 & 15) - 4);
+    return gp_scalar_wrap(v);
+}
+
+static void fill(GpElem elem, uint8_t *at, size_t count, uint64_t *state) {
+    for (size_t i = 0; i < count; i++)
+        gp_scalar_store(random_scalar(elem, state), at + i * gp_elem_info[elem].bytes);
+}
+
+enum { MAX_COUNT = 1025, OPERANDS = 3, TILE = 64 };
+
+/* One operation under test: parameter 0 is written, 1.. are read. */
+typedef struct Case {
+    GpOp op;
+    GpPred pred;
+    GpElem from, to;
+    uint32_t operands;
+    GpElem operand_elem[OPERANDS];
+} Case;
+
+static GpIrFn *build_tile(Tool *t, const Case *c) {
+    GpIrFn *fn = gp_ir_fn_make(t->arena, "op", GpTrack_Tile, GP_NO_SPAN);
+    GpShape dynamic = {{GP_DYNAMIC}, 1}, tile = {{TILE}, 1};
+    GpValue *tensor[1 + OPERANDS], *x[OPERANDS];
+    for (uint32_t i = 0; i <= c->operands; i++) {
+        GpElem elem = i == 0 ? c->to : c->operand_elem[i - 1];
+        GpIrParam p = {.kind = GpParam_Base, .arg = (uint8_t)i, .is_written = i == 0,
+                       .is_unique = i == 0, .unit_stride = true};
+        tensor[i] = gp_ir_add_param(fn, gp_ir_tensor(fn, elem, &dynamic), p, NULL);
+    }
+    GpBuilder b = {fn, fn->body, NULL, GP_NO_SPAN};
+    const GpIrType *i32 = gp_ir_scalar(fn, GpElem_I32);
+    GpValue *pid = gp_build(&b, GpOp_ProgramId, NULL, 0, &i32, 1)->results[0];
+    for (uint32_t i = 0; i < c->operands; i++) {
+        const GpIrType *type = gp_ir_tile(fn, c->operand_elem[i], &tile);
+        x[i] = gp_build(&b, GpOp_LoadTile, (GpValue *[]){tensor[i + 1], pid}, 2, &type, 1)->results[0];
+    }
+    const GpIrType *type = gp_ir_tile(fn, c->to, &tile);
+    GpInst *inst = gp_build(&b, c->op, x, c->operands, &type, 1);
+    inst->pred = c->pred;
+    gp_build(&b, GpOp_StoreTile, (GpValue *[]){tensor[0], inst->results[0], pid}, 3, NULL, 0);
+    gp_build(&b, GpOp_Return, NULL, 0, NULL, 0);
+    return fn;
+}
+
+static GpValue *build_index(GpBuilder *b) {
+    const GpIrType *u32 = gp_ir_scalar(b->fn, GpElem_U32);
+    GpValue *block = gp_build(b, GpOp_BlockId, NULL, 0, &u32, 1)->results[0];
+    GpValue *dim = gp_build(b, GpOp_BlockDim, NULL, 0, &u32, 1)->results[0];
+    GpValue *thread = gp_build(b, GpOp_ThreadId, NULL, 0, &u32, 1)->results[0];
+    GpValue *at = gp_build2(b, GpOp_Add, gp_build2(b, GpOp_Mul, block, dim), thread);
+    return gp_build_cast(b, at, GpElem_U64);
+}
+
+static GpIrFn *build_simt(Tool *t, const Case *c) {
+    GpIrFn *fn = gp_ir_fn_make(t->arena, "op", GpTrack_Simt, GP_NO_SPAN);
+    GpValue *base[1 + OPERANDS], *len[1 + OPERANDS], *x[OPERANDS];
+    for (uint32_t i = 0; i <= c->operands; i++) {
+        GpElem elem = i == 0 ? c->to : c->operand_elem[i - 1];
+        GpIrParam p = {.kind = GpParam_Base, .arg = (uint8_t)i, .is_written = i == 0,
+                       .is_unique = i == 0};
+        base[i] = gp_ir_add_param(fn, gp_ir_ptr(fn, elem, GpSpace_Global), p, NULL);
+        p.kind = GpParam_Len;
+        len[i] = gp_ir_add_param(fn, gp_ir_scalar(fn, GpElem_U64), p, NULL);
+    }
+    fn->equal_lens = true;
+    GpBuilder b = {fn, fn->body, NULL, GP_NO_SPAN};
+    GpValue *at = build_index(&b), *in = gp_build_cmp(&b, GpPred_Lt, at, len[0]);
+    GpInst *branch = gp_build(&b, GpOp_If, &in, 1, NULL, 0);
+    GpRegion *regions[] = {gp_ir_region(fn), gp_ir_region(fn)};
+    gp_ir_set_regions(fn, branch, regions, 2);
+    GpBuilder then = {fn, regions[0], NULL, GP_NO_SPAN}, other = {fn, regions[1], NULL, GP_NO_SPAN};
+    for (uint32_t i = 0; i < c->operands; i++) {
+        const GpIrType *ptr = gp_ir_ptr(fn, c->operand_elem[i], GpSpace_Global);
+        const GpIrType *elem = gp_ir_scalar(fn, c->operand_elem[i]);
+        GpValue *p = gp_build(&then, GpOp_PtrAdd, (GpValue *[]){base[i + 1], at}, 2, &ptr, 1)->results[0];
+        x[i] = gp_build(&then, GpOp_Load, &p, 1, &elem, 1)->results[0];
+    }
+    const GpIrType *type = gp_ir_scalar(fn, c->to), *ptr = gp_ir_ptr(fn, c->to, GpSpace_Global);
+    GpInst *inst = gp_build(&then, c->op, x, c->operands, &type, 1);
+    inst->pred = c->pred;
+    GpValue *p = gp_build(&then, GpOp_PtrAdd, (GpValue *[]){base[0], at}, 2, &ptr, 1)->results[0];
+    gp_build(&then, GpOp_Store, (GpValue *[]){p, inst->results[0]}, 2, NULL, 0);
+    gp_build(&then, GpOp_Yield, NULL, 0, NULL, 0);
+    gp_build(&other, GpOp_Yield, NULL, 0, NULL, 0);
+    gp_build(&b, GpOp_Return, NULL, 0, NULL, 0);
+    return fn;
+}
+
+static void pack(const GpImage *image, uint8_t *block, uint8_t *const *memory, int64_t count,
+                 GpMailbox *mailbox) {
+    for (uint32_t i = 0; i < image->param_count; i++) {
+        const GpImageParam *p = &image->params[i];
+        int64_t value = 0;
+        switch (p->kind) {
+        case GpParam_Base: value = (int64_t)(uintptr_t)memory[p->arg]; break;
+        case GpParam_Dim:
+        case GpParam_Len: value = count; break;
+        case GpParam_Stride: value = 1; break;
+        case GpParam_Scalar: memcpy(&value, memory[p->arg], p->bytes); break;
+        case GpParam_Mailbox: value = (int64_t)(uintptr_t)mailbox; break;
+        }
+        memcpy(block + p->offset, &value, p->bytes);
+    }
+}
+
+static void run_image(const GpImage *image, uint8_t *const *memory, int64_t count, bool is_tile) {
+    static uint64_t block[64];
+    GpMailbox mailbox = {0};
+    uint32_t size = is_tile ? TILE : 128;
+    uint32_t blocks = (uint32_t)gp_ceil_div(count, size);
+    GpGrid grid = {{blocks, 1, 1}, {is_tile ? 1 : size, 1, 1}};
+    pack(image, (uint8_t *)block, memory, count, &mailbox);
+    image->cpu_entry(image->cpu_self, (const uint8_t *)block, &grid, 0, blocks);
+}
+
+/* Distance in units of the last place of `elem`'s type; equal NaNs are 0. */
+static double distance(GpElem elem, GpScalar a, GpScalar b) {
+    if (!gp_elem_is_float(elem)) return a.u == b.u ? 0 : HUGE_VAL;
+    if (isnan(a.f) && isnan(b.f)) return 0;
+    if (a.f == b.f) return signbit(a.f) == signbit(b.f) ? 0 : HUGE_VAL;
+    if (isnan(a.f) || isnan(b.f) || isinf(a.f) || isinf(b.f)) return HUGE_VAL;
+    int digits = elem == GpElem_F64 ? 53 : elem == GpElem_F32 ? 24 : elem == GpElem_BF16 ? 8 : 11;
+    return fabs(a.f - b.f) / ldexp(1.0, GP_MAX(ilogb(b.f), -126) - digits + 1);
+}
+
+static bool is_inexact(GpOp op) {
+    return gp_op_info[op].surface != GpSurface_None && op != GpOp_Sqrt && op != GpOp_Floor &&
+           op != GpOp_Ceil && op != GpOp_Trunc && op != GpOp_Round;
+}
+
+static void compare(Tool *t, const Case *c, const char *track, const uint8_t *got,
+                    const uint8_t *want, int64_t count) {
+    double worst = 0, bound = is_inexact(c->op) ? 2 : 0;
+    int64_t at = 0;
+    size_t bytes = gp_elem_info[c->to].bytes;
+    for (int64_t i = 0; i < count; i++) {
+        double d = distance(c->to, gp_scalar_load(c->to, got + (size_t)i * bytes),
+                            gp_scalar_load(c->to, want + (size_t)i * bytes));
+        if (d > worst) worst = d, at = i;
+    }
+    if (worst <= bound) return;
+    t->status = 1;
+    GpText text = {.session = t->session};
+    gp_scalar_print(gp_scalar_load(c->to, got + (size_t)at * bytes), &text);
+    gp_text_puts(&text, " instead of ");
+    gp_scalar_print(gp_scalar_load(c->to, want + (size_t)at * bytes), &text);
+    printf("FAILED %s %s %s -> %s pred %d, %lld elements: %g ulp, [%lld] is %s\n", track,
+           gp_op_info[c->op].name, gp_elem_info[c->from].name, gp_elem_info[c->to].name,
+           (int)c->pred, (long long)count, worst, (long long)at, gp_text_cstr(&text));
+    gp_text_free(&text);
+}
+
+static uint8_t guard_after(const uint8_t *memory, size_t bytes) {
+    uint8_t bad = 0;
+    for (size_t i = bytes; i < bytes + 64; i++) bad |= memory[i] ^ 0xa5;
+    return bad;
+}
+
+static void run_case(Tool *t, const Case *c, bool is_tile) {
+    static const int64_t sizes[] = {1, 7, 1000, MAX_COUNT};
+    static uint8_t memory[2][1 + OPERANDS][MAX_COUNT * 8 + 64];
+    GpTarget cpu = {.kind = GpTarget_Cpu}, interp = {.kind = GpTarget_Interp};
+    GpImage *image = NULL, *oracle = NULL;
+    GpIrFn *fn = is_tile ? build_tile(t, c) : build_simt(t, c);
+    if (gp_codegen_compile(t->cg, fn, &cpu, t->diags, &image) != GpStatus_Ok ||
+        gp_codegen_compile(t->cg, fn, &interp, t->diags, &oracle) != GpStatus_Ok) {
+        printf("%s on %s\n", gp_op_info[c->op].name, gp_elem_info[c->from].name);
+        print_diags(t);
+        return;
+    }
+    uint64_t state = 88172645463325252u + (uint64_t)c->op;
+    for (size_t s = 0; s < GP_COUNT(sizes); s++) {
+        uint8_t *at[2][1 + OPERANDS];
+        for (uint32_t i = 0; i <= c->operands; i++) {
+            at[0][i] = memory[0][i], at[1][i] = memory[1][i];
+            memset(memory[0][i], 0xa5, sizeof memory[0][i]);
+            if (i) fill(c->operand_elem[i - 1], at[0][i], (size_t)sizes[s], &state);
+            memcpy(memory[1][i], memory[0][i], sizeof memory[0][i]);
+        }
+        run_image(image, at[0], sizes[s], is_tile);
+        run_image(oracle, at[1], sizes[s], is_tile);
+        compare(t, c, is_tile ? "tile" : "simt", at[0][0], at[1][0], sizes[s]);
+        if (guard_after(at[0][0], (size_t)sizes[s] * gp_elem_info[c->to].bytes)) {
+            printf("FAILED %s writes beyond its tensor\n", gp_op_info[c->op].name);
+            t->status = 1;
+        }
+    }
+    gp_image_release(image);
+    gp_image_release(oracle);
+}
+
+static void run_both(Tool *t, Case c) {
+    GpMark mark = gp_arena_mark(t->arena);
+    run_case(t, &c, true);
+    run_case(t, &c, false);
+    gp_arena_restore(t->arena, mark);
+}
+
+static Case same_case(GpOp op, GpElem elem, uint32_t operands) {
+    return (Case){.op = op, .from = elem, .to = elem, .operands = operands,
+                  .operand_elem = {elem, elem, elem}};
+}
+
+static void run_op(Tool *t, GpOp op, GpElem elem) {
+    bool is_float = gp_elem_is_float(elem), is_int = gp_elem_is_integer(elem);
+    Case c = same_case(op, elem, 2);
+    switch (gp_op_info[op].sig) {
+    case GpSig_Num1: c.operands = 1; if (is_float || is_int) run_both(t, c); break;
+    case GpSig_Num2: if (is_float || is_int) run_both(t, c); break;
+    case GpSig_Int2: if (is_int) run_both(t, c); break;
+    case GpSig_Bits1: c.operands = 1; if (!is_float) run_both(t, c); break;
+    case GpSig_Bits2: if (!is_float) run_both(t, c); break;
+    case GpSig_Float1: c.operands = 1; if (is_float) run_both(t, c); break;
+    case GpSig_Float2: if (is_float) run_both(t, c); break;
+    case GpSig_Float3: c.operands = 3; if (is_float) run_both(t, c); break;
+    case GpSig_Cmp:
+        c.to = GpElem_Bool;
+        for (int p = 0; p < GP_PRED_COUNT; p++) c.pred = (GpPred)p, run_both(t, c);
+        break;
+    case GpSig_Select:
+        c.operands = 3, c.operand_elem[0] = GpElem_Bool;
+        run_both(t, c);
+        break;
+    case GpSig_Cast:
+    case GpSig_Bitcast:
+        c.operands = 1;
+        for (int to = 0; to < GpElem_count; to++) {
+            bool same = gp_elem_info[to].bits == gp_elem_info[elem].bits && to != GpElem_Bool &&
+                        elem != GpElem_Bool;
+            c.to = (GpElem)to;
+            if (op == GpOp_Bitcast ? same : c.to != GpElem_Bool || elem == GpElem_Bool)
+                run_both(t, c);
+        }
+        break;
+    case GpSig_Const: case GpSig_If: case GpSig_For: case GpSig_Loop: case GpSig_Block:
+    case GpSig_Carry: case GpSig_Nothing: case GpSig_CheckIndex: case GpSig_CheckDiv:
+    case GpSig_Assert: case GpSig_Splat: case GpSig_Broadcast: case GpSig_Reshape:
+    case GpSig_Iota: case GpSig_ToScalar: case GpSig_Axis: case GpSig_Dim: case GpSig_LoadTile:
+    case GpSig_StoreTile: case GpSig_PtrAdd: case GpSig_Slot: case GpSig_Load: case GpSig_Store:
+    case GpSig_count:
+        break;
+    }
+}
+
+static void run_ops(Tool *t) {
+    for (int op = 0; op < GpOp_count; op++) {
+        if (t->argc > 2 && strcmp(gp_op_info[op].name, t->argv[2]) != 0) continue;
+        for (int elem = 0; elem < GpElem_count; elem++) run_op(t, (GpOp)op, (GpElem)elem);
+    }
+    if (!t->status) puts("every operation agrees with the interpreter");
+}
+
+static void work(GpSession *s, void *ud) {
+    (void)s;
+    Tool *t = ud;
+    const char *verb = t->argc > 1 ? t->argv[1] : "";
+    if (strcmp(verb, "emit") == 0) emit(t);
+    else if (strcmp(verb, "time") == 0) time_compile(t);
+    else if (strcmp(verb, "ops") == 0) run_ops(t);
+    else t->status = 2;
+}
+
+int main(int argc, char **argv) {
+    GpSession session;
+    gp_session_init(&session, NULL, NULL, NULL);
+    Tool t = {.session = &session, .argc = argc, .argv = argv};
+    t.arena = gp_arena_new(&session);
+    t.diags = gp_diags_new(&session);
+    t.cg = gp_codegen_new(&session);
+    if (!t.arena || !t.diags || !t.cg) return 2;
+    if (gp_protect(&session, work, &t) != GpStatus_Ok) t.status = 4;
+    gp_codegen_free(t.cg);
+    gp_source_release(t.src);
+    gp_diags_release(t.diags);
+    gp_arena_free(t.arena);
+    return t.status;
+}
