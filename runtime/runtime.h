@@ -41,6 +41,10 @@ typedef struct GpRuntimeHooks {
     ** `out`; false when it has none. Called only to build a message. NULL: no names. */
     bool (*name)(void *ud, const void *value, GpText *out);
     void *ud;
+    /* The span of a place in a kernel's source (a GpCheckSite's), for the message of a failed
+    ** check; its source lives as resolve's does. NULL: the message points at the launch and
+    ** names the place in a note. */
+    GpSpan (*locate)(void *ud, const GpPlaceInFile *place);
 } GpRuntimeHooks;
 
 typedef struct GpRuntimeConfig {
@@ -200,6 +204,7 @@ typedef struct GpRunArg {
     GpPartition *partition; /* when the argument was a partition; `tensor` is then its tensor */
     GpScalar scalar;        /* in the parameter's own element type */
     const char *param;      /* the parameter's name, for messages; lives with the kernel */
+    bool is_overwritten;    /* the launch stores every element: an older failure of it ends */
 } GpRunArg;
 
 typedef struct GpRunRequest {

@@ -1,0 +1,374 @@
+/* The structures behind runtime.h, shared by the files of this folder only.
+**
+** Life times: a runtime lives until gp_runtime_free was called and the last object that points
+** at it is gone. A storage's memory goes with its last tensor; the struct itself also stays
+** while a mailbox slot of a launch that wrote it is outstanding. Streams are never destroyed
+** before the runtime: a released one is kept for reuse, so a (stream, sequence) pair that a
+** storage remembers stays meaningful for ever. */
+#ifndef GP_RUNTIME_INTERNAL_H
+#define GP_RUNTIME_INTERNAL_H
+
+#include "runtime/cuda_api.h"
+#include "runtime/runtime.h"
+#include "runtime/threadpool.h"
+
+/* ---- Uses of a storage ------------------------------------------------------------------ */
+
+/* A point in a stream: done when stream->completed >= seq. stream NULL: nothing to wait for. */
+typedef struct GpUse {
+    GpStream *stream;
+    uint64_t seq;
+} GpUse;
+
+#define GP_MAX_READERS 4 /* streams that read a storage at once; a fifth waits for one */
+
+typedef enum GpOwnState {
+    GpOwn_Owned,
+    GpOwn_Partitioned, /* `owner` has it; every other way in is E0382 */
+    GpOwn_Moved,       /* into a launch that took it by value */
+    GpOwn_Freed,
+} GpOwnState;
+
+/* What one argument of a made but not enqueued op holds. Linked into its storage. */
+typedef struct GpLoan {
+    struct GpLoan *next;
+    GpAccess access;
+    GpSite site;
+    const GpTensor *tensor; /* its elements are what is held */
+    const char *kernel;
+} GpLoan;
+
+/* The first failed check of one launch, copied out of its mailbox. Reference-counted. */
+typedef struct GpFailure {
+    uint32_t refs;
+    bool is_raised;
+    GpExec *exec;
+    GpSite site; /* of the launch */
+    GpMailbox box;
+} GpFailure;
+
+struct GpStorage {
+    GpDevice *device;
+    uint64_t address; /* 0 when it has no bytes or is freed */
+    uint64_t bytes;
+    int64_t numel;
+    GpElem elem;
+    uint32_t handles; /* tensors */
+    uint32_t refs;    /* of the struct: one for all handles together, one per mailbox slot */
+
+    GpOwnState state;
+    bool is_frozen;
+    GpSite made_at, state_at, frozen_at;
+    const GpPartition *owner; /* Partitioned only */
+    const GpTensor *maker;    /* the handle that made it, while that lives */
+    GpLoan *loans;
+
+    GpUse writer;
+    GpUse readers[GP_MAX_READERS];
+    uint8_t reader_count;
+    GpFailure *failure;    /* NULL: none known */
+    uint64_t clean_launch; /* launches up to this one no longer matter: overwritten whole */
+
+    GpStorage *next, *prev; /* all storages of the device */
+};
+
+struct GpTensor {
+    uint32_t refs;
+    GpStorage *storage;
+    GpElem elem;
+    bool is_contiguous;
+    bool is_whole; /* covers every element of its storage */
+    GpShape shape;
+    int64_t stride[GP_MAX_RANK];
+    int64_t offset;
+    int64_t numel;
+};
+
+struct GpPartition {
+    uint32_t refs;
+    GpTensor *tensor;
+    GpShape tile;
+    GpAccess access;
+    bool is_ended; /* unwrapped */
+    GpSite made_at, ended_at;
+};
+
+/* ---- Devices ---------------------------------------------------------------------------- */
+
+typedef struct GpSlot GpSlot; /* mailbox.c */
+
+typedef struct GpSlotList {
+    GpSlot *first, *last;
+} GpSlotList;
+
+#define GP_STREAM_MARKS 16
+
+struct GpStream {
+    GpDevice *device;
+    uint32_t refs; /* 0: kept for reuse */
+    uint64_t issued, completed;
+    GpSlotList outstanding; /* launches with a mailbox, oldest first */
+    GpFailure *failure;     /* the first one found and not yet raised by a sync */
+    GpStream *next;         /* all streams of the device */
+
+    GpCuStream handle;
+    GpCuEvent order; /* recorded and waited for at once, so one is enough */
+    struct GpStreamMark {
+        uint64_t seq;
+        GpCuEvent event;
+    } marks[GP_STREAM_MARKS]; /* a ring, oldest at mark_first */
+    uint32_t mark_first, mark_count;
+};
+
+/* One rectangular copy. Addresses are of the device that runs it, or of the host. */
+typedef struct GpCopy {
+    uint64_t to, from;
+    bool is_to_host, is_from_host;
+    uint64_t to_pitch, from_pitch; /* bytes; unused when height is 1 */
+    uint64_t width, height;        /* bytes, rows */
+} GpCopy;
+
+/* One rectangular fill with `value`, the storage form of an element of `bytes` bytes. */
+typedef struct GpFill {
+    uint64_t to, pitch;
+    uint64_t width, height; /* elements, rows */
+    uint64_t value;
+    uint8_t bytes;
+} GpFill;
+
+/* A launch whose checks are done. */
+typedef struct GpLaunch {
+    GpExec *exec;
+    GpGrid grid;
+    uint32_t shared_bytes;
+    uint8_t *params; /* image->param_bytes of them */
+} GpLaunch;
+
+/* What differs between kinds of devices. All enqueue on a stream unless they say otherwise;
+** diags may be NULL. */
+typedef struct GpDeviceOps {
+    GpStatus (*alloc)(GpDevice *d, uint64_t bytes, uint64_t *address); /* quiet when full */
+    void (*free)(GpDevice *d, uint64_t address, uint64_t bytes, GpStream *behind);
+    void (*trim)(GpDevice *d);
+    void (*memory)(GpDevice *d, GpMemoryInfo *out);
+    GpStatus (*copy)(GpStream *s, const GpCopy *c, GpDiags *diags);
+    GpStatus (*fill)(GpStream *s, const GpFill *f, GpDiags *diags);
+    GpStatus (*launch)(GpStream *s, const GpLaunch *l, GpDiags *diags);
+    GpStatus (*load)(GpExec *e, GpDiags *diags);
+    void (*unload)(GpExec *e);
+    GpStatus (*stream_open)(GpStream *s, GpDiags *diags);
+    void (*stream_close)(GpStream *s);
+    GpStatus (*wait)(GpStream *s, GpDiags *diags);           /* for all of it, interruptible */
+    GpStatus (*order)(GpStream *s, GpStream *after, GpDiags *diags); /* behind all of `after` */
+    bool (*poll)(GpStream *s, uint64_t seq);                 /* updates completed; no wait */
+    void *(*shared_alloc)(GpDevice *d, size_t bytes, uint64_t *address); /* both sides see it */
+    void (*shared_free)(GpDevice *d, void *at, size_t bytes);
+    void (*close)(GpDevice *d);
+} GpDeviceOps;
+
+#define GP_LAUNCH_RING 64
+
+typedef struct GpLaunchRecord {
+    GpExec *exec; /* a reference; NULL: empty */
+    GpSite site;
+    GpUse use;
+    uint32_t grid[3];
+} GpLaunchRecord;
+
+struct GpDevice {
+    GpRuntime *rt;
+    const GpDeviceOps *ops;
+    GpDeviceInfo info;
+    GpStream *streams; /* all, also those kept for reuse */
+    GpStream *main;    /* the default stream */
+    GpStorage *storages;
+    uint64_t used, peak;
+
+    GpSlot *free_slots;
+    struct GpSlotChunk *slot_chunks;
+    uint32_t slot_count;
+
+    GpLaunchRecord ring[GP_LAUNCH_RING];
+    uint32_t ring_next;
+    GpStatus lost;     /* not Ok: every call says so */
+    GpCuResult lost_result;
+    char lost_what[96];
+
+    GpCuDevice handle;
+    GpCuContext context;
+    bool is_retained; /* context is the primary one, to be released */
+    GpCuPool pool;    /* NULL: plain cuMemAlloc */
+};
+
+struct GpExec {
+    GpDevice *device;
+    GpImage *image;
+    uint32_t refs;
+    uint64_t launches;
+    uint32_t dynamic_limit; /* dynamic shared bytes that the function is set up for */
+    bool is_clustered;
+    GpExecInfo info;
+    GpCuModule module;
+    GpCuFunction function;
+};
+
+/* ---- Runtime ---------------------------------------------------------------------------- */
+
+#define GP_MAX_DEVICES 64
+
+struct GpRuntime {
+    GpSession *session;
+    GpRuntimeHooks hooks;
+    uint32_t refs; /* one for gp_runtime_new, one per storage, op, exec and stream in use */
+    bool is_closed;
+    bool ignore_env;
+    const volatile uint32_t *is_parent; /* a page that a fork() clears */
+    uint64_t launches;
+    uint32_t cpu_threads;
+    void *cuda_context;
+    char *libcuda;   /* NULL: search */
+    char *cache_dir; /* NULL: disabled */
+    uint32_t cache_puts;
+    GpCuda cuda;
+    bool is_cuda_opened;
+    GpThreadPool *pool; /* NULL until the first launch that uses it */
+    GpDevice *cpu, *interp;
+    GpDevice *gpus[GP_MAX_DEVICES];
+};
+
+static inline GpRuntime *gp_runtime_retain(GpRuntime *rt) {
+    rt->refs++;
+    return rt;
+}
+void gp_runtime_release(GpRuntime *rt);
+/* A variable of the environment, or NULL when unset, empty or not to be read. */
+const char *gp_runtime_env(const GpRuntime *rt, const char *name);
+static inline bool gp_runtime_is_forked(const GpRuntime *rt) { return *rt->is_parent == 0; }
+/* The span of a site, for labels. */
+GpSpan gp_site_span(const GpRuntime *rt, GpSite site);
+/* "add.lua:12", or "" for an unknown place. */
+void gp_site_print(const GpRuntime *rt, GpSite site, GpText *out);
+/* "`z`", or `otherwise` when the value has no name; always NUL-terminated. */
+void gp_value_name(const GpRuntime *rt, const void *value, const char *otherwise, GpText *out);
+GpStatus gp_report_no_memory(GpDiags *diags);
+
+/* device.c */
+GpDevice *gp_device_make(GpRuntime *rt, const GpDeviceOps *ops);
+GpStatus gp_device_start(GpDevice *d, GpDiags *diags); /* its default stream */
+void gp_device_free(GpDevice *d);
+/* Ok unless the device was lost or the process forked. */
+GpStatus gp_device_check(GpDevice *d, GpDiags *diags);
+bool gp_device_drain(GpDevice *d); /* waits for all streams, quietly */
+extern const GpDeviceOps gp_cpu_ops;
+GpStatus gp_cpu_open(GpRuntime *rt, GpDeviceKind kind, GpDiags *diags, GpDevice **out);
+GpStatus gp_cuda_device_open(GpRuntime *rt, int index, GpDiags *diags, GpDevice **out);
+GpCuda *gp_runtime_cuda(GpRuntime *rt); /* opens the library on the first call */
+
+/* poison.c */
+void gp_ring_add(GpDevice *d, GpExec *exec, const GpGrid *grid, GpSite site, GpUse use);
+void gp_ring_clear(GpDevice *d);
+/* Reports a result of the driver; a sticky one loses the device, with the candidates named. */
+GpStatus gp_device_fail(GpDevice *d, GpCuResult result, const char *what, GpDiags *diags);
+GpStatus gp_device_report_lost(GpDevice *d, GpDiags *diags);
+
+/* memory.c */
+GpStatus gp_device_alloc(GpDevice *d, uint64_t bytes, GpSite site, GpDiags *diags,
+                         uint64_t *address);
+
+/* storage.c */
+GpStatus gp_storage_new(GpDevice *d, GpElem elem, int64_t numel, GpSite site, GpDiags *diags,
+                        GpStorage **out);
+void gp_storage_pin(GpStorage *st);
+void gp_storage_unpin(GpStorage *st);
+void gp_storage_free_memory(GpStorage *st); /* behind its users */
+/* Makes `s` wait for what a use of the storage must come after. */
+GpStatus gp_storage_order(GpStorage *st, GpStream *s, bool is_write, GpDiags *diags);
+void gp_storage_used(GpStorage *st, GpUse use, bool is_write);
+/* Waits on the host for all users, then looks at the mailboxes. */
+GpStatus gp_storage_wait(GpStorage *st, bool is_write, GpDiags *diags);
+void gp_storage_clean(GpStorage *st); /* it was overwritten whole */
+
+/* tensor.c */
+GpStatus gp_tensor_make(GpStorage *st, const GpTensor *like, GpDiags *diags, GpTensor **out);
+
+/* layout.c: a nest of loops over two sets of strides, in elements, made as shallow as it goes */
+typedef struct GpLayout {
+    uint8_t rank;
+    int64_t dim[GP_MAX_RANK], to[GP_MAX_RANK], from[GP_MAX_RANK];
+} GpLayout;
+void gp_layout_join(GpLayout *l, const GpShape *shape, const int64_t *to, const int64_t *from);
+void gp_row_major(const GpShape *shape, int64_t *stride);
+/* The rectangles that a layout falls into. */
+typedef struct GpPieces {
+    int64_t width, height, to_pitch, from_pitch; /* elements */
+    uint8_t outer;                               /* loops around the rectangle */
+    uint64_t count;                              /* rectangles */
+} GpPieces;
+GpPieces gp_layout_pieces(const GpLayout *l);
+/* Offsets of rectangle number i. */
+void gp_layout_at(const GpLayout *l, const GpPieces *p, uint64_t i, int64_t *to, int64_t *from);
+/* Copies elements between two places in host memory. */
+void gp_layout_copy(const GpLayout *l, void *to, const void *from, size_t elem_bytes);
+
+/* overlap.c */
+/* Whether some element belongs to both; exact, on (start, extent, stride). */
+bool gp_tensor_overlaps(const GpTensor *a, const GpTensor *b);
+
+/* ownership.c */
+typedef enum GpVerb { GpVerb_Read, GpVerb_Write, GpVerb_Assign, GpVerb_Move, GpVerb_Drop } GpVerb;
+typedef struct GpRequest {
+    GpTensor *tensor;
+    GpPartition *via; /* NULL: not through a partition */
+    GpVerb verb;
+    GpSite site;
+    const char *param; /* NULL outside of a launch */
+} GpRequest;
+static inline GpVerb gp_verb_of(GpAccess a) {
+    return a == GpAccess_Read ? GpVerb_Read : a == GpAccess_Write ? GpVerb_Write : GpVerb_Move;
+}
+/* Ok at once for the common case: owned, not frozen, nothing lent. */
+GpStatus gp_own_check(const GpRequest *q, GpDiags *diags);
+/* Two arguments of one launch that overlap with a writer among them. */
+GpStatus gp_own_report_pair(const GpRequest *a, const GpRequest *b, const char *kernel,
+                            GpDiags *diags);
+GpStatus gp_own_report_second_run(const GpRuntime *rt, const void *op, GpSite first, GpSite second,
+                                  GpDiags *diags);
+
+/* stream.c */
+static inline bool gp_use_is_done(GpUse u) { return !u.stream || u.seq <= u.stream->completed; }
+static inline GpUse gp_stream_issue(GpStream *s) { return (GpUse){s, ++s->issued}; }
+GpStatus gp_stream_make(GpDevice *d, GpDiags *diags, GpStream **out);
+void gp_stream_destroy(GpStream *s);
+GpStatus gp_stream_follow(GpStream *s, GpUse use, GpDiags *diags);
+GpStatus gp_stream_wait(GpStream *s, GpDiags *diags); /* and looks at the mailboxes */
+bool gp_use_poll(GpUse u);
+
+/* mailbox.c */
+/* A slot whose mailbox is zero; NULL when out of memory. `written` are pinned until it is
+** looked at. refs is 1, the caller's. */
+GpSlot *gp_slot_take(GpStream *s, GpDiags *diags);
+uint64_t gp_slot_address(const GpSlot *slot);
+void gp_slot_cancel(GpSlot *slot); /* the launch did not happen */
+bool gp_slot_add_written(GpSlot *slot, GpStorage *st);
+void gp_slot_enqueued(GpSlot *slot, GpExec *exec, GpSite site, GpUse use);
+void gp_slot_retain(GpSlot *slot);
+void gp_slot_release(GpSlot *slot);
+GpFailure *gp_slot_failure(const GpSlot *slot); /* once it was looked at; borrowed */
+void gp_stream_reap(GpStream *s);               /* looks at the slots of what is completed */
+GpStatus gp_failure_raise(GpFailure *f, GpDiags *diags);
+void gp_failure_release(GpFailure *f, GpSession *s);
+void gp_slots_free(GpDevice *d);
+
+/* launch.c */
+typedef struct GpArgs {
+    const GpRunArg *at;
+    uint32_t count;
+} GpArgs;
+/* Every check of a launch, and nothing else. */
+GpStatus gp_launch_check(GpRuntime *rt, const GpRunRequest *r, GpDiags *diags);
+/* Enqueues; the checks were done. `*slot` (may be NULL) gets a reference to the mailbox slot,
+** NULL for a kernel without sites. */
+GpStatus gp_launch_enqueue(const GpRunRequest *r, GpStream *s, GpDiags *diags, GpUse *use,
+                           GpSlot **slot);
+
+#endif

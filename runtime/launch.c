@@ -1,0 +1,400 @@
+/* Launches: every check, the parameter block, and the enqueueing.
+**
+** The path of a launch that is fine allocates nothing, takes no lock and looks nothing up. */
+#include <stdio.h>
+
+#include "runtime/internal.h"
+
+#define MAX_PARAM_BYTES 4096 /* what every driver takes */
+#define MAX_ARGS 64
+
+static const char *kernel_name(const GpRunRequest *r) {
+    return r->kernel ? r->kernel : r->exec->image->name;
+}
+
+static GpStatus refuse_launch(const GpRunRequest *r, const char *why, GpDiags *diags) {
+    GpDevice *d = r->exec->device;
+    GpDiag *diag = gp_diag(diags, GpDiag_G0304, gp_site_span(d->rt, r->site), why);
+    gp_note(diag, "launching kernel `%s` with grid (%u, %u, %u) and block (%u, %u, %u) on `%s`",
+            kernel_name(r), r->grid.grid[0], r->grid.grid[1], r->grid.grid[2], r->grid.block[0],
+            r->grid.block[1], r->grid.block[2], d->info.name);
+    return GpStatus_Diagnostics;
+}
+
+static void block_of(const GpRunRequest *r, uint32_t block[3]) {
+    const GpImage *image = r->exec->image;
+    bool is_tile = image->threads != 0;
+    block[0] = is_tile ? image->threads : r->grid.block[0];
+    block[1] = is_tile ? 1 : r->grid.block[1];
+    block[2] = is_tile ? 1 : r->grid.block[2];
+}
+
+static GpStatus check_grid(const GpRunRequest *r, GpDiags *diags) {
+    const GpDeviceInfo *info = &r->exec->device->info;
+    uint32_t block[3];
+    char why[128];
+    block_of(r, block);
+    uint64_t threads = 1;
+    for (int i = 0; i < 3; i++) {
+        const char axis = (char)('x' + i);
+        if (r->grid.grid[i] > info->max_grid[i]) {
+            snprintf(why, sizeof why, "%u blocks on axis %c, and the limit is %u",
+                     r->grid.grid[i], axis, info->max_grid[i]);
+            return refuse_launch(r, why, diags);
+        }
+        if (block[i] == 0 || block[i] > info->max_block[i]) {
+            snprintf(why, sizeof why, "%u threads on axis %c of a block, outside of 1..=%u",
+                     block[i], axis, info->max_block[i]);
+            return refuse_launch(r, why, diags);
+        }
+        threads *= block[i];
+    }
+    uint32_t limit = info->max_threads;
+    if (r->exec->info.max_threads)
+        limit = GP_MIN(limit, r->exec->info.max_threads);
+    if (threads > limit) {
+        snprintf(why, sizeof why, "%llu threads a block, and the limit for this kernel is %u",
+                 (unsigned long long)threads, limit);
+        return refuse_launch(r, why, diags);
+    }
+    uint64_t shared = (uint64_t)r->exec->image->shared_bytes + r->shared_bytes;
+    if (info->kind == GpDevice_Cuda && shared + r->exec->info.shared_bytes > info->max_shared) {
+        snprintf(why, sizeof why, "%llu bytes of shared memory a block, and the limit is %u",
+                 (unsigned long long)(shared + r->exec->info.shared_bytes), info->max_shared);
+        return refuse_launch(r, why, diags);
+    }
+    return GpStatus_Ok;
+}
+
+static GpStatus refuse_device(const GpRunRequest *r, const GpRunArg *arg, GpDiags *diags) {
+    GpDevice *d = r->exec->device;
+    char param[96], kernel[96];
+    snprintf(param, sizeof param, "parameter `%s`", arg->param ? arg->param : "?");
+    snprintf(kernel, sizeof kernel, "kernel `%s`", kernel_name(r));
+    GpDiag *diag =
+        gp_diag(diags, GpDiag_G0303, gp_site_span(d->rt, r->site), param,
+                arg->tensor->storage->device->info.name, kernel, d->info.name);
+    gp_help(diag, "copy the tensor to `%s` first", d->info.name);
+    return GpStatus_Diagnostics;
+}
+
+static GpStatus refuse_args(const GpRunRequest *r, const char *why, GpDiags *diags) {
+    char kernel[96];
+    snprintf(kernel, sizeof kernel, "`%s`", kernel_name(r));
+    gp_diag(diags, GpDiag_G0307, gp_site_span(r->exec->device->rt, r->site), kernel, why);
+    return GpStatus_Diagnostics;
+}
+
+/* What the compiled kernel asks of the arguments. The caller's compiler promised it; a foreign
+** caller may be wrong. */
+static GpStatus check_params(const GpRunRequest *r, GpDiags *diags) {
+    const GpImage *image = r->exec->image;
+    for (uint32_t i = 0; i < image->param_count; i++) {
+        const GpImageParam *p = &image->params[i];
+        if (p->kind == GpParam_Mailbox)
+            continue;
+        if (p->arg >= r->arg_count)
+            return refuse_args(r, "too few arguments", diags);
+        const GpRunArg *arg = &r->args[p->arg];
+        bool wants_tensor = p->kind != GpParam_Scalar;
+        if (wants_tensor != (arg->tensor != NULL))
+            return refuse_args(r, wants_tensor ? "a tensor is missing" : "a scalar is missing",
+                               diags);
+        bool has_axis = p->kind == GpParam_Dim || p->kind == GpParam_Stride;
+        if (has_axis && p->axis >= arg->tensor->shape.rank)
+            return refuse_args(r, "the rank of a tensor is too small", diags);
+        if (p->kind == GpParam_Dim && p->bytes == 4 && arg->tensor->shape.dim[p->axis] > INT32_MAX)
+            return refuse_args(r, "an extent does not fit 32 bits", diags);
+    }
+    return GpStatus_Ok;
+}
+
+static GpRequest request_of(const GpRunRequest *r, const GpRunArg *arg) {
+    return (GpRequest){.tensor = arg->tensor,
+                       .via = arg->partition,
+                       .verb = gp_verb_of(arg->access),
+                       .site = r->site,
+                       .param = arg->param ? arg->param : "?"};
+}
+
+static GpStatus check_pairs(const GpRunRequest *r, uint32_t last, GpDiags *diags) {
+    const GpRunArg *b = &r->args[last];
+    for (uint32_t i = 0; i < last; i++) {
+        const GpRunArg *a = &r->args[i];
+        if (!a->tensor || a->tensor->storage != b->tensor->storage)
+            continue;
+        if (a->access == GpAccess_Read && b->access == GpAccess_Read)
+            continue;
+        bool is_move = a->access == GpAccess_Move || b->access == GpAccess_Move;
+        if (!is_move && !gp_tensor_overlaps(a->tensor, b->tensor))
+            continue;
+        GpRequest first = request_of(r, a), second = request_of(r, b);
+        return gp_own_report_pair(&first, &second, kernel_name(r), diags);
+    }
+    return GpStatus_Ok;
+}
+
+GpStatus gp_launch_check(GpRuntime *rt, const GpRunRequest *r, GpDiags *diags) {
+    GpDevice *d = r->exec->device;
+    if (d->rt != rt)
+        return GpStatus_WrongRuntime;
+    GpStatus status = gp_device_check(d, diags);
+    if (status == GpStatus_Ok)
+        status = check_grid(r, diags);
+    if (status == GpStatus_Ok)
+        status = check_params(r, diags);
+    for (uint32_t i = 0; i < r->arg_count && status == GpStatus_Ok; i++) {
+        const GpRunArg *arg = &r->args[i];
+        if (!arg->tensor)
+            continue;
+        if (arg->tensor->storage->device->rt != rt)
+            return GpStatus_WrongRuntime;
+        if (arg->tensor->storage->device != d)
+            return refuse_device(r, arg, diags);
+        GpRequest q = request_of(r, arg);
+        status = gp_own_check(&q, diags);
+        if (status == GpStatus_Ok)
+            status = check_pairs(r, i, diags);
+    }
+    return status;
+}
+
+/* ---- Packing ---------------------------------------------------------------------------- */
+
+static uint64_t param_value(const GpImageParam *p, const GpRunArg *args, const GpSlot *slot) {
+    uint64_t value = 0;
+    switch (p->kind) {
+    case GpParam_Base:
+        return gp_tensor_address(args[p->arg].tensor);
+    case GpParam_Dim:
+        return (uint64_t)args[p->arg].tensor->shape.dim[p->axis];
+    case GpParam_Stride:
+        return (uint64_t)args[p->arg].tensor->stride[p->axis];
+    case GpParam_Len:
+        return (uint64_t)args[p->arg].tensor->numel;
+    case GpParam_Scalar:
+        gp_scalar_store(args[p->arg].scalar, &value);
+        return value;
+    case GpParam_Mailbox:
+        return gp_slot_address(slot);
+    }
+    gp_unreachable();
+}
+
+/* Little-endian: the low bytes of a value are its narrower form. */
+static void pack_params(const GpImage *image, const GpRunArg *args, const GpSlot *slot,
+                        uint8_t *block) {
+    for (uint32_t i = 0; i < image->param_count; i++) {
+        const GpImageParam *p = &image->params[i];
+        uint64_t value = param_value(p, args, slot);
+        if (GP_LIKELY(p->bytes == 8)) {
+            memcpy(block + p->offset, &value, 8);
+        } else {
+            memcpy(block + p->offset, &value, p->bytes);
+        }
+    }
+}
+
+static bool has_mailbox(const GpImage *image) {
+    for (uint32_t i = image->param_count; i > 0; i--) {
+        if (image->params[i - 1].kind == GpParam_Mailbox)
+            return true;
+    }
+    return false;
+}
+
+static GpStatus order_args(const GpRunRequest *r, GpStream *s, GpDiags *diags) {
+    GpStatus status = GpStatus_Ok;
+    for (uint32_t i = 0; i < r->arg_count && status == GpStatus_Ok; i++) {
+        const GpRunArg *arg = &r->args[i];
+        if (arg->tensor)
+            status = gp_storage_order(arg->tensor->storage, s, arg->access != GpAccess_Read, diags);
+    }
+    return status;
+}
+
+/* The overwritten storages are clean before the launch counts: only its own failure may stick. */
+static void note_args(const GpRunRequest *r, GpUse use) {
+    for (uint32_t i = 0; i < r->arg_count; i++) {
+        const GpRunArg *arg = &r->args[i];
+        if (!arg->tensor)
+            continue;
+        GpStorage *st = arg->tensor->storage;
+        if (arg->is_overwritten && arg->tensor->is_whole && arg->access != GpAccess_Read)
+            gp_storage_clean(st);
+        gp_storage_used(st, use, arg->access != GpAccess_Read);
+    }
+    r->exec->device->rt->launches++;
+}
+
+static GpStatus take_slot(const GpRunRequest *r, GpStream *s, GpDiags *diags, GpSlot **out) {
+    *out = NULL;
+    if (!has_mailbox(r->exec->image))
+        return GpStatus_Ok;
+    GpSlot *slot = gp_slot_take(s, diags);
+    if (!slot)
+        return gp_report_no_memory(diags);
+    for (uint32_t i = 0; i < r->arg_count; i++) {
+        const GpRunArg *arg = &r->args[i];
+        if (!arg->tensor || arg->access == GpAccess_Read)
+            continue;
+        if (!gp_slot_add_written(slot, arg->tensor->storage)) {
+            gp_slot_cancel(slot);
+            return gp_report_no_memory(diags);
+        }
+    }
+    *out = slot;
+    return GpStatus_Ok;
+}
+
+GpStatus gp_launch_enqueue(const GpRunRequest *r, GpStream *s, GpDiags *diags, GpUse *use,
+                           GpSlot **slot_out) {
+    _Alignas(16) uint8_t block[MAX_PARAM_BYTES];
+    GpExec *exec = r->exec;
+    GpDevice *d = exec->device;
+    *use = (GpUse){0};
+    if (slot_out)
+        *slot_out = NULL;
+    if (r->grid.grid[0] == 0 || r->grid.grid[1] == 0 || r->grid.grid[2] == 0)
+        return GpStatus_Ok; /* no block, nothing to do */
+    GpStatus status = order_args(r, s, diags);
+    GpSlot *slot = NULL;
+    if (status == GpStatus_Ok)
+        status = take_slot(r, s, diags, &slot);
+    if (status != GpStatus_Ok)
+        return status;
+    pack_params(exec->image, r->args, slot, block);
+    GpLaunch launch = {.exec = exec, .grid = r->grid, .shared_bytes = r->shared_bytes,
+                       .params = block};
+    launch.shared_bytes += exec->image->shared_bytes;
+    block_of(r, launch.grid.block);
+    if (d->info.kind != GpDevice_Cuda)
+        memcpy(launch.grid.block, r->grid.block, sizeof launch.grid.block);
+    status = d->ops->launch(s, &launch, diags);
+    bool was_started = status == GpStatus_Ok || status == GpStatus_Interrupted;
+    if (!was_started) {
+        if (slot)
+            gp_slot_cancel(slot);
+        return status;
+    }
+    *use = gp_stream_issue(s);
+    exec->launches++;
+    note_args(r, *use);
+    gp_ring_add(d, exec, &launch.grid, r->site, *use);
+    if (slot)
+        gp_slot_enqueued(slot, exec, r->site, *use);
+    if (d->info.kind != GpDevice_Cuda) {
+        s->completed = s->issued;
+        gp_stream_reap(s);
+    }
+    if (slot_out) {
+        *slot_out = slot;
+    } else if (slot) {
+        gp_slot_release(slot);
+    }
+    return status;
+}
+
+GpStatus gp_launch_now(GpRuntime *rt, const GpRunRequest *r, GpStream *stream, GpDiags *diags) {
+    GpStatus status = gp_launch_check(rt, r, diags);
+    if (GP_UNLIKELY(status != GpStatus_Ok))
+        return status;
+    GpStream *s = stream ? stream : r->exec->device->main;
+    if (s->device != r->exec->device)
+        return refuse_launch(r, "the stream belongs to another device", diags);
+    GpUse use;
+    status = gp_launch_enqueue(r, s, diags, &use, NULL);
+    if (status != GpStatus_Ok)
+        return status;
+    for (uint32_t i = 0; i < r->arg_count; i++) {
+        if (r->args[i].tensor && r->args[i].access == GpAccess_Move) {
+            r->args[i].tensor->storage->state = GpOwn_Moved;
+            r->args[i].tensor->storage->state_at = r->site;
+        }
+    }
+    return GpStatus_Ok;
+}
+
+/* ---- Kernels on a device ---------------------------------------------------------------- */
+
+static GpStatus refuse_image(GpDevice *d, const GpImage *image, const char *why, GpDiags *diags) {
+    char kernel[96];
+    snprintf(kernel, sizeof kernel, "`%s`", image->name);
+    (void)d;
+    gp_diag(diags, GpDiag_G0914, GP_NO_SPAN, kernel, why);
+    return GpStatus_Unsupported;
+}
+
+static GpStatus check_image(GpDevice *d, const GpImage *image, GpDiags *diags) {
+    char why[128];
+    bool is_gpu = d->info.kind == GpDevice_Cuda;
+    if (is_gpu != (image->kind == GpImage_Ptx)) {
+        snprintf(why, sizeof why, "it was compiled for %s, and the device is `%s`",
+                 is_gpu ? "the CPU" : "a GPU", d->info.name);
+        return refuse_image(d, image, why, diags);
+    }
+    if (image->param_bytes > MAX_PARAM_BYTES)
+        return refuse_image(d, image, "its parameters take more than 4096 bytes", diags);
+    if (is_gpu && image->min_sm > d->info.sm) {
+        snprintf(why, sizeof why, "it needs sm_%u, and the device is sm_%u", image->min_sm,
+                 d->info.sm);
+        return refuse_image(d, image, why, diags);
+    }
+    if (is_gpu && image->ptx_version > d->info.max_ptx) {
+        snprintf(why, sizeof why, "it is PTX %u.%u, and the driver reads up to %u.%u",
+                 image->ptx_version / 10, image->ptx_version % 10, d->info.max_ptx / 10,
+                 d->info.max_ptx % 10);
+        return refuse_image(d, image, why, diags);
+    }
+    for (uint32_t i = 0; i < image->param_count; i++)
+        gp_assert(image->params[i].offset + image->params[i].bytes <= image->param_bytes);
+    return GpStatus_Ok;
+}
+
+GpStatus gp_exec_new(GpDevice *d, GpImage *image, GpDiags *diags, GpExec **out) {
+    *out = NULL;
+    GpStatus status = gp_device_check(d, diags);
+    if (status == GpStatus_Ok)
+        status = check_image(d, image, diags);
+    if (status != GpStatus_Ok)
+        return status;
+    GpExec *e = GP_TRY_NEW(d->rt->session, GpExec);
+    if (!e)
+        return gp_report_no_memory(diags);
+    *e = (GpExec){.device = d, .image = gp_image_retain(image), .refs = 1};
+    e->is_clustered = (uint64_t)image->cluster[0] * image->cluster[1] * image->cluster[2] > 1;
+    status = d->ops->load(e, diags);
+    if (status != GpStatus_Ok) {
+        gp_image_release(image);
+        gp_free(d->rt->session, e, sizeof *e);
+        return status;
+    }
+    gp_runtime_retain(d->rt);
+    *out = e;
+    return GpStatus_Ok;
+}
+
+GpExec *gp_exec_retain(GpExec *e) {
+    e->refs++;
+    return e;
+}
+
+void gp_exec_release(GpExec *e) {
+    if (!e || --e->refs != 0)
+        return;
+    GpDevice *d = e->device;
+    GpRuntime *rt = d->rt;
+    if (e->module)
+        gp_device_drain(d); /* a module must not go while its kernels run */
+    d->ops->unload(e);
+    gp_image_release(e->image);
+    gp_free(rt->session, e, sizeof *e);
+    gp_runtime_release(rt);
+}
+
+const GpImage *gp_exec_image(const GpExec *e) { return e->image; }
+
+GpStatus gp_exec_info(GpExec *e, GpExecInfo *out) {
+    *out = e->info;
+    return GpStatus_Ok;
+}

@@ -1,0 +1,180 @@
+/* Ops: launches that were made and are run later, once. Until then they hold loans. */
+#include "runtime/internal.h"
+
+typedef struct OpArg {
+    GpRunArg arg; /* holds a reference to its tensor and partition until the op is run */
+    GpLoan loan;
+    bool is_lent;
+} OpArg;
+
+struct GpRunOp {
+    GpRuntime *rt;
+    uint32_t refs;
+    bool is_run;
+    GpRunRequest request; /* its args point into `run_args` */
+    GpSite run_at;
+    GpUse use;
+    GpSlot *slot;
+    uint32_t count;
+    GpRunArg *run_args;
+    OpArg args[];
+};
+
+static size_t op_bytes(uint32_t count) {
+    return sizeof(GpRunOp) + count * (sizeof(OpArg) + sizeof(GpRunArg));
+}
+
+static void lend(GpRunOp *op, OpArg *a) {
+    GpStorage *st = a->arg.tensor->storage;
+    a->loan = (GpLoan){.next = st->loans,
+                       .access = a->arg.access,
+                       .site = op->request.site,
+                       .tensor = a->arg.tensor,
+                       .kernel = op->request.kernel ? op->request.kernel
+                                                    : op->request.exec->image->name};
+    st->loans = &a->loan;
+    a->is_lent = true;
+}
+
+static void return_loan(OpArg *a) {
+    if (!a->is_lent)
+        return;
+    a->is_lent = false;
+    GpLoan **at = &a->arg.tensor->storage->loans;
+    while (*at != &a->loan)
+        at = &(*at)->next;
+    *at = a->loan.next;
+}
+
+static void return_loans(GpRunOp *op) {
+    for (uint32_t i = 0; i < op->count; i++)
+        return_loan(&op->args[i]);
+}
+
+static void let_args_go(GpRunOp *op) {
+    for (uint32_t i = 0; i < op->count; i++) {
+        GpRunArg *arg = &op->args[i].arg;
+        GpPartition *partition = arg->partition;
+        GpTensor *tensor = arg->tensor;
+        *arg = (GpRunArg){0};
+        gp_partition_release(partition);
+        gp_tensor_release(tensor);
+    }
+}
+
+GpStatus gp_op_make(GpRuntime *rt, const GpRunRequest *request, GpDiags *diags, GpRunOp **out) {
+    *out = NULL;
+    GpStatus status = gp_launch_check(rt, request, diags);
+    if (status != GpStatus_Ok)
+        return status;
+    uint32_t count = request->arg_count;
+    GpRunOp *op = gp_try_calloc(rt->session, op_bytes(count));
+    if (!op)
+        return gp_report_no_memory(diags);
+    op->rt = gp_runtime_retain(rt);
+    op->refs = 1;
+    op->count = count;
+    op->request = *request;
+    op->run_args = (GpRunArg *)(void *)(op->args + count);
+    op->request.args = op->run_args;
+    gp_exec_retain(request->exec);
+    for (uint32_t i = 0; i < count; i++) {
+        OpArg *a = &op->args[i];
+        a->arg = op->run_args[i] = request->args[i];
+        if (a->arg.partition)
+            gp_partition_retain(a->arg.partition);
+        if (!a->arg.tensor)
+            continue;
+        gp_tensor_retain(a->arg.tensor);
+        lend(op, a);
+    }
+    *out = op;
+    return GpStatus_Ok;
+}
+
+GpRunOp *gp_op_retain(GpRunOp *op) {
+    op->refs++;
+    return op;
+}
+
+/* One line for whoever forgot to run it. */
+static void complain(GpRunOp *op) {
+    GpSession *s = op->rt->session;
+    if (!s->hooks.write)
+        return;
+    GpText line = {.session = s}, place = {.session = s};
+    gp_site_print(op->rt, op->request.site, &place);
+    if (place.len) {
+        gp_text_printf(&line, "gpulua: op made at %s was dropped without being run\n", place.at);
+    } else {
+        gp_text_printf(&line, "gpulua: an op of kernel `%s` was dropped without being run\n",
+                       op->request.exec->image->name);
+    }
+    if (line.at)
+        s->hooks.write(s->hooks.ud, line.at, line.len);
+    gp_text_free(&line);
+    gp_text_free(&place);
+}
+
+void gp_op_release(GpRunOp *op) {
+    if (!op || --op->refs != 0)
+        return;
+    GpRuntime *rt = op->rt;
+    if (!op->is_run)
+        complain(op);
+    return_loans(op);
+    let_args_go(op);
+    gp_slot_release(op->slot);
+    gp_exec_release(op->request.exec);
+    gp_free(rt->session, op, op_bytes(op->count));
+    gp_runtime_release(rt);
+}
+
+/* The state that a by-value argument is left in. */
+static void take_moved(GpRunOp *op) {
+    for (uint32_t i = 0; i < op->count; i++) {
+        const GpRunArg *arg = &op->args[i].arg;
+        if (!arg->tensor || arg->access != GpAccess_Move)
+            continue;
+        arg->tensor->storage->state = GpOwn_Moved;
+        arg->tensor->storage->state_at = op->request.site;
+        arg->tensor->storage->owner = NULL;
+    }
+}
+
+GpStatus gp_op_run(GpRunOp *op, GpStream *stream, GpSite site, GpDiags *diags) {
+    if (op->is_run)
+        return gp_own_report_second_run(op->rt, op, op->run_at, site, diags);
+    GpDevice *d = op->request.exec->device;
+    GpStatus status = gp_device_check(d, diags);
+    if (status != GpStatus_Ok)
+        return status;
+    GpStream *s = stream ? stream : d->main;
+    if (s->device != d) {
+        gp_diag(diags, GpDiag_G0303, gp_site_span(op->rt, site), "the stream",
+                s->device->info.name, "the op", d->info.name);
+        return GpStatus_Diagnostics;
+    }
+    status = gp_launch_enqueue(&op->request, s, diags, &op->use, &op->slot);
+    if (status != GpStatus_Ok && status != GpStatus_Interrupted)
+        return status;
+    op->is_run = true;
+    op->run_at = site;
+    return_loans(op);
+    take_moved(op);
+    let_args_go(op); /* enqueued work needs no handle: memory is freed behind it */
+    return status;
+}
+
+GpStatus gp_op_sync(GpRunOp *op, GpStream *stream, GpSite site, GpDiags *diags) {
+    GpStatus status = op->is_run ? GpStatus_Ok : gp_op_run(op, stream, site, diags);
+    if (status == GpStatus_Ok && op->use.stream)
+        status = gp_stream_wait(op->use.stream, diags);
+    GpFailure *failure = op->slot ? gp_slot_failure(op->slot) : NULL;
+    if (status == GpStatus_Ok && failure)
+        status = gp_failure_raise(failure, diags);
+    return status;
+}
+
+bool gp_op_is_run(const GpRunOp *op) { return op->is_run; }
+bool gp_op_is_done(GpRunOp *op) { return op->is_run && gp_use_poll(op->use); }

@@ -1,0 +1,116 @@
+/* Partitions: a tensor cut into tiles, one block each. One made by a move owns the storage
+** until it is unwrapped or dies; one made by a borrow holds nothing of its own. */
+#include "runtime/internal.h"
+
+static GpStatus report_tile(GpTensor *t, const GpShape *tile, GpSite site, GpDiags *diags) {
+    GpRuntime *rt = t->storage->device->rt;
+    GpText name = {.session = rt->session}, whole = name, part = name;
+    gp_value_name(rt, t, "the tensor", &name);
+    gp_shape_print(&t->shape, &whole);
+    gp_shape_print(tile, &part);
+    GpDiag *d = gp_diag(diags, GpDiag_G0312, gp_site_span(rt, site), gp_text_cstr(&name),
+                        gp_text_cstr(&whole), gp_text_cstr(&part));
+    if (tile->rank != t->shape.rank) {
+        gp_primary_label(d, "the tensor has %d axes, the tile %d", t->shape.rank, tile->rank);
+    } else {
+        gp_primary_label(d, "extents of a tile are 1 or more");
+    }
+    gp_text_free(&name);
+    gp_text_free(&whole);
+    gp_text_free(&part);
+    return GpStatus_Diagnostics;
+}
+
+GpStatus gp_partition_new(GpTensor *t, const GpShape *tile, GpAccess access, GpSite site,
+                          GpDiags *diags, GpPartition **out) {
+    *out = NULL;
+    GpStorage *st = t->storage;
+    gp_assert(access != GpAccess_Read);
+    bool is_move = access == GpAccess_Move;
+    /* A borrowing partition is only checked as a view is: it is used by the launch. */
+    GpVerb verb = is_move ? GpVerb_Move : GpVerb_Read;
+    if (is_move || st->state != GpOwn_Owned) {
+        GpStatus status =
+            gp_own_check(&(GpRequest){.tensor = t, .verb = verb, .site = site}, diags);
+        if (status != GpStatus_Ok)
+            return status;
+    }
+    if (tile->rank != t->shape.rank)
+        return report_tile(t, tile, site, diags);
+    for (int i = 0; i < tile->rank; i++) {
+        if (tile->dim[i] < 1)
+            return report_tile(t, tile, site, diags);
+    }
+    GpPartition *p = GP_TRY_NEW(st->device->rt->session, GpPartition);
+    if (!p)
+        return gp_report_no_memory(diags);
+    *p = (GpPartition){.refs = 1,
+                       .tensor = gp_tensor_retain(t),
+                       .tile = *tile,
+                       .access = access,
+                       .made_at = site};
+    if (is_move) {
+        st->state = GpOwn_Partitioned;
+        st->state_at = site;
+        st->owner = p;
+    }
+    *out = p;
+    return GpStatus_Ok;
+}
+
+GpPartition *gp_partition_retain(GpPartition *p) {
+    p->refs++;
+    return p;
+}
+
+/* The storage is owned by its handles again. */
+static void give_back(GpPartition *p) {
+    GpStorage *st = p->tensor->storage;
+    if (st->state != GpOwn_Partitioned || st->owner != p)
+        return;
+    st->state = GpOwn_Owned;
+    st->owner = NULL;
+}
+
+void gp_partition_release(GpPartition *p) {
+    if (!p || --p->refs != 0)
+        return;
+    give_back(p);
+    GpSession *s = p->tensor->storage->device->rt->session;
+    GpTensor *tensor = p->tensor;
+    gp_free(s, p, sizeof *p);
+    gp_tensor_release(tensor); /* last: it may take the runtime with it */
+}
+
+GpTensor *gp_partition_tensor(GpPartition *p) { return p->tensor; }
+const GpShape *gp_partition_tile(const GpPartition *p) { return &p->tile; }
+
+bool gp_partition_grid(const GpPartition *p, uint32_t grid[3]) {
+    uint64_t blocks[3] = {1, 1, 1};
+    for (int i = 0; i < p->tile.rank; i++) {
+        uint64_t count = (uint64_t)gp_ceil_div(p->tensor->shape.dim[i], p->tile.dim[i]);
+        int axis = GP_MIN(i, 2); /* axes past the third share the last one of the grid */
+        if (__builtin_mul_overflow(blocks[axis], count, &blocks[axis]))
+            return false;
+    }
+    for (int i = 0; i < 3; i++) {
+        if (blocks[i] > UINT32_MAX)
+            return false;
+        grid[i] = (uint32_t)blocks[i];
+    }
+    return true;
+}
+
+GpStatus gp_partition_unwrap(GpPartition *p, GpSite site, GpDiags *diags, GpTensor **out) {
+    *out = NULL;
+    GpRequest q = {.tensor = p->tensor, .via = p, .site = site,
+                   .verb = p->access == GpAccess_Move ? GpVerb_Drop : GpVerb_Read};
+    GpStatus status = gp_own_check(&q, diags);
+    if (status != GpStatus_Ok)
+        return status;
+    give_back(p);
+    p->is_ended = true;
+    p->ended_at = site;
+    *out = gp_tensor_retain(p->tensor);
+    return GpStatus_Ok;
+}

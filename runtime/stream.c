@@ -1,0 +1,102 @@
+/* Streams: order between them, waiting, and what is known to be done.
+**
+** A stream numbers its work. Events are recorded only when somebody asks (another stream that
+** must wait, or a question whether a number is reached), never per launch. */
+#include "runtime/internal.h"
+
+GpStatus gp_stream_make(GpDevice *d, GpDiags *diags, GpStream **out) {
+    *out = NULL;
+    GpStream *s = GP_TRY_NEW(d->rt->session, GpStream);
+    if (!s)
+        return gp_report_no_memory(diags);
+    s->device = d;
+    GpStatus status = d->ops->stream_open(s, diags);
+    if (status != GpStatus_Ok) {
+        gp_free(d->rt->session, s, sizeof *s);
+        return status;
+    }
+    s->next = d->streams;
+    d->streams = s;
+    *out = s;
+    return GpStatus_Ok;
+}
+
+void gp_stream_destroy(GpStream *s) {
+    GpDevice *d = s->device;
+    s->completed = s->issued; /* the device was drained, or is lost: nothing will be reported */
+    gp_stream_reap(s);
+    if (s->failure)
+        gp_failure_release(s->failure, d->rt->session);
+    d->ops->stream_close(s);
+    gp_free(d->rt->session, s, sizeof *s);
+}
+
+GpStatus gp_stream_new(GpDevice *d, GpDiags *diags, GpStream **out) {
+    *out = NULL;
+    GpStatus status = gp_device_check(d, diags);
+    if (status != GpStatus_Ok)
+        return status;
+    GpStream *s = d->streams;
+    while (s && (s->refs != 0 || s == d->main || s->completed != s->issued))
+        s = s->next;
+    if (!s) {
+        status = gp_stream_make(d, diags, &s);
+        if (status != GpStatus_Ok)
+            return status;
+    }
+    gp_runtime_retain(d->rt);
+    s->refs = 1;
+    *out = s;
+    return GpStatus_Ok;
+}
+
+/* The default stream belongs to its device; holding it keeps the runtime. */
+GpStream *gp_stream_retain(GpStream *s) {
+    if (s->refs++ == 0)
+        gp_runtime_retain(s->device->rt);
+    return s;
+}
+
+void gp_stream_release(GpStream *s) {
+    if (s && --s->refs == 0)
+        gp_runtime_release(s->device->rt);
+}
+
+GpDevice *gp_stream_device(GpStream *s) { return s->device; }
+void *gp_stream_handle(GpStream *s) { return s->handle; }
+
+bool gp_use_poll(GpUse u) {
+    if (gp_use_is_done(u))
+        return true;
+    return u.stream->device->lost == GpStatus_Ok && u.stream->device->ops->poll(u.stream, u.seq);
+}
+
+bool gp_stream_is_idle(GpStream *s) { return gp_use_poll((GpUse){s, s->issued}); }
+
+GpStatus gp_stream_follow(GpStream *s, GpUse use, GpDiags *diags) {
+    if (gp_use_is_done(use) || use.stream == s)
+        return GpStatus_Ok;
+    if (use.stream->device->info.kind != s->device->info.kind)
+        return gp_stream_wait(use.stream, diags); /* no event spans both */
+    return s->device->ops->order(s, use.stream, diags);
+}
+
+GpStatus gp_stream_wait(GpStream *s, GpDiags *diags) {
+    GpStatus status = gp_device_check(s->device, diags);
+    if (status == GpStatus_Ok && s->completed != s->issued)
+        status = s->device->ops->wait(s, diags);
+    gp_stream_reap(s);
+    return status;
+}
+
+GpStatus gp_stream_sync(GpStream *s, GpDiags *diags) {
+    GpStatus status = gp_stream_wait(s, diags);
+    GpFailure *failure = s->failure;
+    if (status != GpStatus_Ok || !failure)
+        return status;
+    s->failure = NULL;
+    if (!failure->is_raised)
+        status = gp_failure_raise(failure, diags);
+    gp_failure_release(failure, s->device->rt->session);
+    return status;
+}

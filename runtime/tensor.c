@@ -1,0 +1,206 @@
+/* Tensors: handles on a storage, and the views that share it. Strides are positive, and the
+** elements of one view are distinct. */
+#include <stdio.h>
+
+#include "runtime/internal.h"
+
+/* The offset of the first element stays within the storage even where there is none. */
+static void finish(GpTensor *t) {
+    int64_t want[GP_MAX_RANK];
+    (void)gp_shape_numel(&t->shape, &t->numel);
+    gp_row_major(&t->shape, want);
+    t->is_contiguous = true;
+    for (int i = 0; i < t->shape.rank; i++) {
+        if (t->shape.dim[i] > 1 && t->stride[i] != want[i])
+            t->is_contiguous = false;
+    }
+    t->is_contiguous = t->is_contiguous || t->numel == 0;
+    t->is_whole = t->numel == t->storage->numel;
+}
+
+GpStatus gp_tensor_make(GpStorage *st, const GpTensor *like, GpDiags *diags, GpTensor **out) {
+    GpTensor *t = GP_TRY_NEW(st->device->rt->session, GpTensor);
+    if (!t)
+        return gp_report_no_memory(diags);
+    *t = *like;
+    t->refs = 1;
+    t->storage = st;
+    finish(t);
+    st->handles++;
+    *out = t;
+    return GpStatus_Ok;
+}
+
+static GpStatus report_shape(GpRuntime *rt, const GpShape *shape, GpSite site, GpDiags *diags) {
+    GpText text = {.session = rt->session};
+    gp_shape_print(shape, &text);
+    gp_diag(diags, GpDiag_G0306, gp_site_span(rt, site), gp_text_cstr(&text));
+    gp_text_free(&text);
+    return GpStatus_Diagnostics;
+}
+
+GpStatus gp_tensor_new(GpDevice *d, GpElem elem, const GpShape *shape, GpSite site, GpDiags *diags,
+                       GpTensor **out) {
+    *out = NULL;
+    int64_t numel;
+    if (shape->rank > GP_MAX_RANK || !gp_shape_numel(shape, &numel) ||
+        numel > INT64_MAX / gp_elem_info[elem].bytes)
+        return report_shape(d->rt, shape, site, diags);
+    GpStorage *st;
+    GpStatus status = gp_storage_new(d, elem, numel, site, diags, &st);
+    if (status != GpStatus_Ok)
+        return status;
+    GpTensor like = {.elem = elem, .shape = *shape};
+    gp_row_major(shape, like.stride);
+    status = gp_tensor_make(st, &like, diags, out);
+    if (status != GpStatus_Ok) {
+        gp_storage_free_memory(st);
+        gp_storage_unpin(st);
+        return status;
+    }
+    st->maker = *out;
+    return GpStatus_Ok;
+}
+
+GpTensor *gp_tensor_retain(GpTensor *t) {
+    t->refs++;
+    return t;
+}
+
+void gp_tensor_release(GpTensor *t) {
+    if (!t || --t->refs != 0)
+        return;
+    GpStorage *st = t->storage;
+    GpSession *s = st->device->rt->session;
+    if (st->maker == t)
+        st->maker = NULL;
+    if (--st->handles == 0) {
+        gp_storage_free_memory(st);
+        gp_storage_unpin(st);
+    }
+    gp_free(s, t, sizeof *t);
+}
+
+GpElem gp_tensor_elem(const GpTensor *t) { return t->elem; }
+const GpShape *gp_tensor_shape(const GpTensor *t) { return &t->shape; }
+const int64_t *gp_tensor_strides(const GpTensor *t) { return t->stride; }
+int64_t gp_tensor_offset(const GpTensor *t) { return t->offset; }
+GpDevice *gp_tensor_device(const GpTensor *t) { return t->storage->device; }
+uint64_t gp_tensor_bytes(const GpTensor *t) {
+    return (uint64_t)t->numel * gp_elem_info[t->elem].bytes;
+}
+bool gp_tensor_is_contiguous(const GpTensor *t) { return t->is_contiguous; }
+bool gp_tensor_is_view(const GpTensor *t) { return t->storage->maker != t; }
+uint64_t gp_tensor_address(const GpTensor *t) {
+    if (!t->storage->address)
+        return 0;
+    return t->storage->address + (uint64_t)t->offset * gp_elem_info[t->elem].bytes;
+}
+
+/* A view is made only of what may be looked at: not freed, not moved. Loans do not matter, as
+** an idle view holds none. */
+static GpStatus check_alive(GpTensor *t, GpSite site, GpDiags *diags) {
+    if (t->storage->state == GpOwn_Owned)
+        return GpStatus_Ok;
+    return gp_own_check(&(GpRequest){.tensor = t, .verb = GpVerb_Read, .site = site}, diags);
+}
+
+GpStatus gp_tensor_reshape(GpTensor *t, const GpShape *shape, GpSite site, GpDiags *diags,
+                           GpTensor **out) {
+    *out = NULL;
+    GpRuntime *rt = t->storage->device->rt;
+    GpStatus status = check_alive(t, site, diags);
+    if (status != GpStatus_Ok)
+        return status;
+    int64_t numel;
+    if (shape->rank > GP_MAX_RANK || !gp_shape_numel(shape, &numel))
+        return report_shape(rt, shape, site, diags);
+    if (numel == t->numel && t->is_contiguous) {
+        GpTensor like = {.elem = t->elem, .shape = *shape, .offset = t->offset};
+        gp_row_major(shape, like.stride);
+        return gp_tensor_make(t->storage, &like, diags, out);
+    }
+    GpText name = {.session = rt->session}, from = name, to = name;
+    gp_value_name(rt, t, "the tensor", &name);
+    gp_shape_print(&t->shape, &from);
+    gp_shape_print(shape, &to);
+    GpDiag *d = gp_diag(diags, GpDiag_G0310, gp_site_span(rt, site), gp_text_cstr(&name),
+                        gp_text_cstr(&from), gp_text_cstr(&to));
+    if (numel != t->numel) {
+        gp_primary_label(d, "%lld elements do not make %lld", (long long)t->numel,
+                         (long long)numel);
+    } else {
+        gp_primary_label(d, "its elements do not lie one after another");
+        gp_help(d, "copy it to a new tensor first");
+    }
+    gp_text_free(&name);
+    gp_text_free(&from);
+    gp_text_free(&to);
+    return GpStatus_Diagnostics;
+}
+
+static GpStatus report_range(GpTensor *t, int axis, int64_t start, int64_t stop, GpSite site,
+                             GpDiags *diags) {
+    GpRuntime *rt = t->storage->device->rt;
+    char range[64], number[8], extent[32];
+    snprintf(range, sizeof range, "%lld..%lld", (long long)start, (long long)stop);
+    snprintf(number, sizeof number, "%d", axis);
+    snprintf(extent, sizeof extent, "%lld", (long long)t->shape.dim[axis]);
+    GpText name = {.session = rt->session};
+    gp_value_name(rt, t, "the tensor", &name);
+    GpDiag *d = gp_diag(diags, GpDiag_G0311, gp_site_span(rt, site), range, number,
+                        gp_text_cstr(&name), extent);
+    gp_note(d, "ranges here count from 0 and exclude their end; in Lua this one is "
+               "{%lld, %lld} on axis %d", (long long)start + 1, (long long)stop, axis + 1);
+    gp_text_free(&name);
+    return GpStatus_Diagnostics;
+}
+
+GpStatus gp_tensor_slice(GpTensor *t, const int64_t *start, const int64_t *stop, GpSite site,
+                         GpDiags *diags, GpTensor **out) {
+    *out = NULL;
+    GpStatus status = check_alive(t, site, diags);
+    if (status != GpStatus_Ok)
+        return status;
+    GpTensor like = *t;
+    for (int i = 0; i < t->shape.rank; i++) {
+        if (start[i] < 0 || stop[i] < start[i] || stop[i] > t->shape.dim[i])
+            return report_range(t, i, start[i], stop[i], site, diags);
+        like.shape.dim[i] = stop[i] - start[i];
+        like.offset += like.shape.dim[i] ? start[i] * t->stride[i] : 0;
+    }
+    return gp_tensor_make(t->storage, &like, diags, out);
+}
+
+GpStatus gp_tensor_permute(GpTensor *t, const uint8_t *axes, GpSite site, GpDiags *diags,
+                           GpTensor **out) {
+    *out = NULL;
+    GpRuntime *rt = t->storage->device->rt;
+    GpStatus status = check_alive(t, site, diags);
+    if (status != GpStatus_Ok)
+        return status;
+    GpTensor like = *t;
+    uint32_t seen = 0;
+    GpText list = {.session = rt->session};
+    for (int i = 0; i < t->shape.rank; i++) {
+        gp_text_printf(&list, "%s%d", i ? ", " : "(", axes[i]);
+        if (axes[i] >= t->shape.rank)
+            continue;
+        seen |= UINT32_C(1) << axes[i];
+        like.shape.dim[i] = t->shape.dim[axes[i]];
+        like.stride[i] = t->stride[axes[i]];
+    }
+    if (seen == (UINT32_C(1) << t->shape.rank) - 1) {
+        status = gp_tensor_make(t->storage, &like, diags, out);
+    } else {
+        GpText name = {.session = rt->session};
+        gp_text_puts(&list, ")");
+        gp_value_name(rt, t, "the tensor", &name);
+        gp_diag(diags, GpDiag_G0313, gp_site_span(rt, site), gp_text_cstr(&list),
+                gp_text_cstr(&name));
+        gp_text_free(&name);
+        status = GpStatus_Diagnostics;
+    }
+    gp_text_free(&list);
+    return status;
+}

@@ -1,0 +1,213 @@
+/* The thread pool: shares, chunks, and a wake-up that spins briefly before it sleeps. */
+#include "runtime/threadpool.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+
+#define CACHE_LINE 64
+#define CHUNKS_PER_SHARE 16
+#define SPINS 2000
+
+/* One thread's part of the blocks. Others add to `next` too when they help. */
+typedef struct Share {
+    _Alignas(CACHE_LINE) _Atomic uint64_t next;
+    uint64_t end, chunk;
+} Share;
+
+typedef struct Worker {
+    GpThreadPool *pool;
+    pthread_t thread;
+    uint32_t index;
+} Worker;
+
+struct GpThreadPool {
+    GpSession *session;
+    uint32_t threads, started; /* started counts the workers, without the caller */
+    bool is_started;
+    pthread_mutex_t lock;
+    pthread_cond_t wake, idle;
+    _Atomic uint64_t generation; /* a new number is a new job */
+    _Atomic uint32_t busy;       /* workers that have not finished the job */
+    _Atomic bool is_stopping, is_interrupted;
+    GpBlocksFn fn;
+    void *ud;
+    Share *shares;
+    void *share_block;
+    Worker *workers;
+};
+
+static uint32_t count_quota(void) {
+    FILE *f = fopen("/sys/fs/cgroup/cpu.max", "re");
+    if (!f)
+        return UINT32_MAX;
+    unsigned long long quota = 0, period = 0;
+    int got = fscanf(f, "%llu %llu", &quota, &period);
+    fclose(f);
+    if (got != 2 || quota == 0 || period == 0)
+        return UINT32_MAX;
+    return (uint32_t)GP_MIN((quota + period - 1) / period, 65536ULL);
+}
+
+uint32_t gp_threadpool_cores(void) {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    int cores = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+    return GP_MIN((uint32_t)GP_MAX(cores, 1), count_quota());
+}
+
+GpThreadPool *gp_threadpool_new(GpSession *s, uint32_t threads) {
+    GpThreadPool *pool = GP_TRY_NEW(s, GpThreadPool);
+    if (!pool)
+        return NULL;
+    *pool = (GpThreadPool){.session = s, .threads = threads};
+    pool->share_block = gp_try_calloc(s, sizeof(Share) * threads + CACHE_LINE);
+    pool->workers = gp_try_calloc(s, sizeof(Worker) * threads);
+    pthread_mutex_init(&pool->lock, NULL);
+    pthread_cond_init(&pool->wake, NULL);
+    pthread_cond_init(&pool->idle, NULL);
+    if (!pool->share_block || !pool->workers) {
+        gp_threadpool_free(pool, false);
+        return NULL;
+    }
+    pool->shares = (Share *)gp_align_up((uintptr_t)pool->share_block, CACHE_LINE);
+    return pool;
+}
+
+void gp_threadpool_free(GpThreadPool *pool, bool is_forked) {
+    if (!pool)
+        return;
+    GpSession *s = pool->session;
+    if (!is_forked) {
+        pthread_mutex_lock(&pool->lock);
+        atomic_store(&pool->is_stopping, true);
+        pthread_cond_broadcast(&pool->wake);
+        pthread_mutex_unlock(&pool->lock);
+        for (uint32_t i = 0; i < pool->started; i++)
+            pthread_join(pool->workers[i].thread, NULL);
+        pthread_cond_destroy(&pool->idle);
+        pthread_cond_destroy(&pool->wake);
+        pthread_mutex_destroy(&pool->lock);
+    }
+    gp_free(s, pool->share_block, sizeof(Share) * pool->threads + CACHE_LINE);
+    gp_free(s, pool->workers, sizeof(Worker) * pool->threads);
+    gp_free(s, pool, sizeof *pool);
+}
+
+/* Takes chunks of one share until it is empty. */
+static void run_share(GpThreadPool *pool, Share *share) {
+    while (!atomic_load_explicit(&pool->is_interrupted, memory_order_relaxed)) {
+        uint64_t first =
+            atomic_fetch_add_explicit(&share->next, share->chunk, memory_order_relaxed);
+        if (first >= share->end)
+            return;
+        pool->fn(pool->ud, first, GP_MIN(share->chunk, share->end - first));
+        if (gp_interrupted(pool->session))
+            atomic_store(&pool->is_interrupted, true);
+    }
+}
+
+static void run_job(GpThreadPool *pool, uint32_t self) {
+    for (uint32_t i = 0; i < pool->threads; i++)
+        run_share(pool, &pool->shares[(self + i) % pool->threads]);
+}
+
+static void relax(void) {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#endif
+}
+
+/* Returns when there is a job newer than `seen`, or the pool stops. */
+static void await_job(GpThreadPool *pool, uint64_t seen) {
+    for (int i = 0; i < SPINS; i++) {
+        if (atomic_load(&pool->generation) != seen || atomic_load(&pool->is_stopping))
+            return;
+        relax();
+    }
+    pthread_mutex_lock(&pool->lock);
+    while (atomic_load(&pool->generation) == seen && !atomic_load(&pool->is_stopping))
+        pthread_cond_wait(&pool->wake, &pool->lock);
+    pthread_mutex_unlock(&pool->lock);
+}
+
+static void *run_worker(void *ud) {
+    Worker *worker = ud;
+    GpThreadPool *pool = worker->pool;
+    for (uint64_t seen = 0;;) {
+        await_job(pool, seen);
+        if (atomic_load(&pool->is_stopping))
+            return NULL;
+        seen = atomic_load(&pool->generation);
+        run_job(pool, worker->index);
+        if (atomic_fetch_sub(&pool->busy, 1) == 1) {
+            pthread_mutex_lock(&pool->lock);
+            pthread_cond_signal(&pool->idle);
+            pthread_mutex_unlock(&pool->lock);
+        }
+    }
+}
+
+/* Signals belong to the host's threads, so the workers take none. */
+static void start_workers(GpThreadPool *pool) {
+    pool->is_started = true;
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    for (uint32_t i = 0; i + 1 < pool->threads; i++) {
+        pool->workers[i] = (Worker){.pool = pool, .index = i + 1};
+        if (pthread_create(&pool->workers[i].thread, NULL, run_worker, &pool->workers[i]) != 0)
+            break;
+        pool->started++;
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+static void split(GpThreadPool *pool, uint64_t blocks) {
+    uint64_t threads = pool->threads, first = 0;
+    for (uint64_t i = 0; i < threads; i++) {
+        uint64_t count = blocks / threads + (i < blocks % threads);
+        Share *share = &pool->shares[i];
+        share->end = first + count;
+        share->chunk = GP_MAX(count / CHUNKS_PER_SHARE, (uint64_t)1);
+        atomic_store_explicit(&share->next, first, memory_order_relaxed);
+        first += count;
+    }
+}
+
+static void await_workers(GpThreadPool *pool) {
+    for (int i = 0; i < SPINS && atomic_load(&pool->busy) != 0; i++)
+        relax();
+    if (atomic_load(&pool->busy) == 0)
+        return;
+    pthread_mutex_lock(&pool->lock);
+    while (atomic_load(&pool->busy) != 0)
+        pthread_cond_wait(&pool->idle, &pool->lock);
+    pthread_mutex_unlock(&pool->lock);
+}
+
+GpStatus gp_threadpool_run(GpThreadPool *pool, uint64_t blocks, GpBlocksFn fn, void *ud) {
+    if (blocks == 0)
+        return GpStatus_Ok;
+    pool->fn = fn;
+    pool->ud = ud;
+    atomic_store(&pool->is_interrupted, false);
+    split(pool, blocks);
+    bool is_parallel = blocks > 1 && pool->threads > 1;
+    if (is_parallel && !pool->is_started)
+        start_workers(pool);
+    is_parallel = is_parallel && pool->started > 0;
+    if (is_parallel) {
+        atomic_store(&pool->busy, pool->started);
+        pthread_mutex_lock(&pool->lock);
+        atomic_fetch_add(&pool->generation, 1);
+        pthread_cond_broadcast(&pool->wake);
+        pthread_mutex_unlock(&pool->lock);
+    }
+    run_job(pool, 0);
+    if (is_parallel)
+        await_workers(pool);
+    return atomic_load(&pool->is_interrupted) ? GpStatus_Interrupted : GpStatus_Ok;
+}
