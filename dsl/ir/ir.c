@@ -4,6 +4,8 @@
 ** equal types are one pointer within a function; value ids are unique and below fn->next_id. */
 #include "dsl/ir/ir.h"
 
+#include "dsl/ir/layout.h"
+
 typedef struct TypeNode {
     GpIrType type;
     struct TypeNode *next; /* same hash */
@@ -60,6 +62,10 @@ const GpIrType *gp_ir_with_layout(GpIrFn *fn, const GpIrType *tile, const GpLayo
     gp_assert(tile->kind == GpIrType_Tile);
     GpIrType type = *tile;
     type.layout = layout;
+    for (uint32_t i = 0; layout && i < fn->type_count; i++) {
+        const GpLayout *known = fn->type_list[i]->layout;
+        if (known && gp_layout_equal(known, layout)) type.layout = known;
+    }
     return intern_type(fn, type);
 }
 

@@ -211,7 +211,8 @@ bool gp_ir_region_writes(const GpRegion *r);
 /* A scalar constant or a tile constant: its value. False for everything else. */
 bool gp_ir_const(const GpValue *v, GpScalar *out);
 
-/* Text. The parser reads what the printer writes, and is for tests. */
+/* Text (dsl/ir/ir_text.h has the grammar). The parser reads what the printer writes, and is for
+** tests; NULL after a diagnostic. Printing may throw NoMemory: `out` stays its owner's. */
 void gp_ir_print(const GpIrFn *fn, GpText *out);
 GpIrFn *gp_ir_parse(GpArena *arena, GpSource *src, GpDiags *diags);
 
@@ -231,7 +232,9 @@ typedef enum GpPassStage { GpPassStage_Semantic, GpPassStage_Optimize } GpPassSt
 void gp_ir_run_passes(GpIrFn *fn, GpPassStage stage);
 
 /* The oracle: runs IR as it was instantiated, no optimizing pass applied. Same signature and parameter block as
-** a compiled CPU kernel, so it can stand behind a GpImage. */
+** a compiled CPU kernel, so it can stand behind a GpImage. Threads of a block run one after
+** another. Uses the host's malloc, not the session, so several threads may call it at once;
+** ends early when the host's `interrupted` hook says so. */
 void gp_interp_run(const GpIrFn *fn, const uint8_t *params, const GpGrid *grid, uint64_t first,
                    uint64_t count);
 

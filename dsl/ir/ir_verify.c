@@ -117,14 +117,6 @@ static bool check_inst(GpVerifier *v, const GpInst *inst, const GpRegion *r) {
     return true;
 }
 
-static bool check_end(GpVerifier *v, const GpInst *owner, const GpRegion *r) {
-    const GpInst *last = gp_ir_terminator(r);
-    if (!last) return gp_ir_refuse(v, owner, "a region does not end in a terminator");
-    if (!owner && last->op != GpOp_Return)
-        return gp_ir_refuse(v, last, "a function's body ends in return");
-    return true;
-}
-
 static void hide(GpVerifier *v, const GpRegion *r) {
     for (uint32_t i = 0; i < r->param_count; i++) v->visible[r->params[i]->id] = NULL;
     for (const GpInst *inst = r->first; inst; inst = inst->next)
@@ -140,7 +132,9 @@ static bool check_region(GpVerifier *v, const GpInst *owner, const GpRegion *r) 
     }
     for (const GpInst *inst = r->first; inst; inst = inst->next)
         if (!check_inst(v, inst, r)) return false;
-    if (!check_end(v, owner, r)) return false;
+    /* In a body only `return` passes the rules of terminators. */
+    if (!gp_ir_terminator(r))
+        return gp_ir_refuse(v, owner, "a region does not end in a terminator");
     hide(v, r);
     return true;
 }
