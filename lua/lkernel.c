@@ -28,7 +28,16 @@ static GpSource *make_source(lua_State *L, gpulua_state *g, const char *text, si
     return gp_source_new(gp_engine_session(g->engine), name, text, len, 1, 1);
 }
 
-/* Pushes the module on success. */
+/* Lints go where Lua's own warnings go: nowhere, unless the host turned them on. */
+static void warn(lua_State *L, gpulua_state *g) {
+    if (gp_diags_count(g->diags) == 0) return;
+    GpText text = {.session = gp_engine_session(g->engine)};
+    gp_diags_render(g->diags, (GpRenderStyle){0}, &text);
+    lua_warning(L, gp_text_cstr(&text), 0);
+    gp_text_free(&text);
+}
+
+/* Leaves the module at index 3 on success. */
 static GpStatus compile(lua_State *L) {
     gpulua_state *g = gp_lua_state(L);
     size_t len;
@@ -38,13 +47,16 @@ static GpStatus compile(lua_State *L) {
     GpBox *box = gp_box_push(L, GP_MODULE, 1);
     GpSource *src = make_source(L, g, text, len, name);
     GpModule *module = NULL;
-    lua_settop(L, 3 > lua_gettop(L) ? 3 : lua_gettop(L));
     if (!src) return GpStatus_NoMemory;
     GpStatus status = gp_module_new(gp_engine_std(g->engine), src, diags, &module);
     gp_source_release(src);
     if (status == GpStatus_Ok && gp_diags_errors(diags) > 0) status = GpStatus_Diagnostics;
-    if (status == GpStatus_Ok) gp_box_fill(L, box, module);
-    else gp_module_release(module);
+    if (status != GpStatus_Ok) {
+        gp_module_release(module);
+        return status;
+    }
+    gp_box_fill(L, box, module);
+    warn(L, g);
     return status;
 }
 

@@ -74,7 +74,11 @@ static void open_type(lua_State *L, gpulua_state *g, const GpLuaType *type) {
     lua_pushcclosure(L, collect, 2);
     lua_pushvalue(L, -1);
     lua_setfield(L, meta, "__gc");
-    lua_setfield(L, meta, "__close");
+    if (lua_getfield(L, meta, "__close") == LUA_TNIL) {
+        lua_pushvalue(L, -2);
+        lua_setfield(L, meta, "__close");
+    }
+    lua_pop(L, 2);
     lua_pushstring(L, type->type);
     lua_setfield(L, meta, "__metatable");
     lua_settop(L, meta - 1);

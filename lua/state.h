@@ -25,6 +25,7 @@ struct gpulua_state {
     GpDiags *last;      /* what the C API reports: the last call's diagnostics; may be NULL */
     volatile sig_atomic_t interrupted; /* set by gpulua_interrupt, taken by the next wait */
     gpulua_config config;
+    uint64_t random_seed, random_stream;
     uint64_t gc_debt;   /* device bytes allocated since the collector was last driven */
 };
 
@@ -98,6 +99,10 @@ void gp_lua_push_error(lua_State *L, GpStatus status);
 void gp_lua_shape(lua_State *L, int index, GpShape *out);
 /* Reads a dtype name; `preset` when none or nil. */
 GpElem gp_lua_elem(lua_State *L, int index, GpElem preset);
+/* A number or boolean as a value of `elem`; false when it is none or does not convert. */
+bool gp_lua_to_scalar(lua_State *L, int index, GpElem elem, GpScalar *out);
+/* The same, raising with the argument's number. */
+GpScalar gp_lua_scalar(lua_State *L, int index, GpElem elem);
 
 /* ---- The module's tables ---------------------------------------------------------------------
 ** {name, function, usage, doc}: the doc strings feed gpu.help() and docs/api.md. A name that

@@ -1,0 +1,53 @@
+/* Reading shapes and dtypes from Lua. */
+#include "lua/state.h"
+
+static int64_t check_extent(lua_State *L, int arg, int index) {
+    int is_integer;
+    lua_Integer n = lua_tointegerx(L, index, &is_integer);
+    if (!is_integer) luaL_argerror(L, arg, "a shape holds integers");
+    if (n < 0) luaL_argerror(L, arg, lua_pushfstring(L, "extent %I is negative", n));
+    return n;
+}
+
+void gp_lua_shape(lua_State *L, int index, GpShape *out) {
+    memset(out, 0, sizeof(*out));
+    if (lua_type(L, index) == LUA_TNUMBER) {
+        out->rank = 1;
+        out->dim[0] = check_extent(L, index, index);
+        return;
+    }
+    luaL_checktype(L, index, LUA_TTABLE);
+    lua_Integer rank = luaL_len(L, index);
+    if (rank > GP_MAX_RANK)
+        luaL_argerror(L, index, lua_pushfstring(L, "rank %I is more than %d", rank, GP_MAX_RANK));
+    out->rank = (uint8_t)rank;
+    for (int axis = 0; axis < out->rank; axis++) {
+        lua_geti(L, index, axis + 1);
+        out->dim[axis] = check_extent(L, index, -1);
+        lua_pop(L, 1);
+    }
+}
+
+GpElem gp_lua_elem(lua_State *L, int index, GpElem preset) {
+    GpElem elem;
+    if (lua_isnoneornil(L, index)) return preset;
+    const char *name = luaL_checkstring(L, index);
+    if (!gp_elem_find(gp_str_from(name), &elem))
+        luaL_argerror(L, index, lua_pushfstring(L, "unknown dtype '%s'", name));
+    return elem;
+}
+
+bool gp_lua_to_scalar(lua_State *L, int index, GpElem elem, GpScalar *out) {
+    if (lua_isboolean(L, index)) return gp_scalar_from_int(lua_toboolean(L, index), elem, out);
+    if (lua_isinteger(L, index)) return gp_scalar_from_int(lua_tointeger(L, index), elem, out);
+    return lua_type(L, index) == LUA_TNUMBER && gp_scalar_from_double(lua_tonumber(L, index), elem, out);
+}
+
+GpScalar gp_lua_scalar(lua_State *L, int index, GpElem elem) {
+    GpScalar v;
+    if (!gp_lua_to_scalar(L, index, elem, &v))
+        luaL_argerror(L, index, lua_pushfstring(L, "%s is no value of %s",
+                                                luaL_tolstring(L, index, NULL),
+                                                gp_elem_info[elem].name));
+    return v;
+}
