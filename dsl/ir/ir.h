@@ -35,7 +35,8 @@ typedef enum GpSig {
 
 /* The attribute that an instruction of a signature carries. */
 typedef enum GpIrAttr {
-    GpIrAttr_None, GpIrAttr_Imm, GpIrAttr_Count, GpIrAttr_Pred, GpIrAttr_Axis, GpIrAttr_Site, GpIrAttr_Target
+    GpIrAttr_None, GpIrAttr_Imm, GpIrAttr_Count, GpIrAttr_Pred, GpIrAttr_Axis, GpIrAttr_Site,
+    GpIrAttr_Target
 } GpIrAttr;
 
 typedef struct GpSigInfo {
@@ -231,8 +232,8 @@ GpImageParam *gp_ir_abi(const GpIrFn *fn, GpArena *arena, uint32_t *count, uint3
 typedef enum GpPassStage { GpPassStage_Semantic, GpPassStage_Optimize } GpPassStage;
 void gp_ir_run_passes(GpIrFn *fn, GpPassStage stage);
 
-/* The oracle: runs IR as it was instantiated, no optimizing pass applied. Same signature and parameter block as
-** a compiled CPU kernel, so it can stand behind a GpImage. Threads of a block run one after
+/* The oracle: runs IR as it was instantiated, no optimizing pass applied. Same signature and
+** parameter block as a compiled CPU kernel, so it can stand behind a GpImage. Threads of a block run one after
 ** another. Uses the host's malloc, not the session, so several threads may call it at once;
 ** ends early when the host's `interrupted` hook says so. */
 void gp_interp_run(const GpIrFn *fn, const uint8_t *params, const GpGrid *grid, uint64_t first,

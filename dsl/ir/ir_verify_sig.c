@@ -40,7 +40,8 @@ static bool is_number(GpElem e) { return gp_elem_is_integer(e) || gp_elem_is_flo
 static bool is_bits(GpElem e) { return gp_elem_is_integer(e) || e == GpElem_Bool; }
 
 /* (x, ..) -> x */
-static bool check_uniform(V *v, I *inst, uint32_t operands, bool (*fits)(GpElem), const char *what) {
+static bool check_uniform(V *v, I *inst, uint32_t operands, bool (*fits)(GpElem),
+                          const char *what) {
     if (!need_counts(v, inst, operands, 1)) return false;
     for (uint32_t i = 0; i < operands; i++)
         if (in(inst, i) != out(inst))
@@ -104,7 +105,8 @@ static bool check_Cast(V *v, I *inst) {
 static bool check_Bitcast(V *v, I *inst) {
     if (!check_Cast(v, inst)) return false;
     GpElem a = in(inst, 0)->elem, b = out(inst)->elem;
-    return need(v, inst, gp_elem_info[a].bits == gp_elem_info[b].bits && is_number(a) && is_number(b),
+    return need(v, inst,
+                gp_elem_info[a].bits == gp_elem_info[b].bits && is_number(a) && is_number(b),
                 "both element types are numbers of one width");
 }
 
@@ -221,15 +223,18 @@ static bool check_Reshape(V *v, I *inst) {
     if (!need_counts(v, inst, 1, 1)) return false;
     const GpIrType *a = in(inst, 0), *b = out(inst);
     int64_t m = 0, n = 0;
-    return need(v, inst, a->kind == GpIrType_Tile && b->kind == GpIrType_Tile && a->elem == b->elem &&
-                             gp_shape_numel(&a->shape, &m) && gp_shape_numel(&b->shape, &n) && m == n,
+    bool is_tiles = a->kind == GpIrType_Tile && b->kind == GpIrType_Tile && a->elem == b->elem;
+    return need(v, inst,
+                is_tiles && gp_shape_numel(&a->shape, &m) &&
+                    gp_shape_numel(&b->shape, &n) && m == n,
                 "it keeps the number of elements");
 }
 
 static bool check_Iota(V *v, I *inst) {
     return need_counts(v, inst, 0, 1) &&
-           need(v, inst, out(inst)->kind == GpIrType_Tile && out(inst)->shape.rank == 1 &&
-                             is_integer(out(inst)->elem),
+           need(v, inst,
+                out(inst)->kind == GpIrType_Tile && out(inst)->shape.rank == 1 &&
+                    is_integer(out(inst)->elem),
                 "it makes an integer tile of rank 1");
 }
 
@@ -312,13 +317,15 @@ static bool check_mask(V *v, I *inst, uint32_t at) {
 
 static bool check_Load(V *v, I *inst) {
     return check_mask(v, inst, 1) && need(v, inst, inst->result_count == 1, "it gives a value") &&
-           need(v, inst, in(inst, 0)->kind == GpIrType_Ptr && is_scalar(out(inst), in(inst, 0)->elem),
+           need(v, inst,
+                in(inst, 0)->kind == GpIrType_Ptr && is_scalar(out(inst), in(inst, 0)->elem),
                 "the result is of the address's element type");
 }
 
 static bool check_Store(V *v, I *inst) {
     return check_mask(v, inst, 2) && need(v, inst, inst->result_count == 0, "it gives nothing") &&
-           need(v, inst, in(inst, 0)->kind == GpIrType_Ptr && is_scalar(in(inst, 1), in(inst, 0)->elem),
+           need(v, inst,
+                in(inst, 0)->kind == GpIrType_Ptr && is_scalar(in(inst, 1), in(inst, 0)->elem),
                 "the value is of the address's element type");
 }
 

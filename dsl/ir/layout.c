@@ -64,7 +64,8 @@ bool gp_layout_equal(const GpLayout *a, const GpLayout *b) {
 }
 
 /* Gaussian elimination over GF(2): adds a vector to the pivots; true when it was independent. */
-static bool add_pivot(int32_t pivots[GP_MAX_RANK][32][GP_MAX_RANK], const int32_t *basis, int rank) {
+static bool add_pivot(int32_t pivots[GP_MAX_RANK][32][GP_MAX_RANK], const int32_t *basis,
+                      int rank) {
     int32_t v[GP_MAX_RANK] = {0};
     memcpy(v, basis, (size_t)rank * sizeof v[0]);
     for (int a = 0; a < rank; a++) {

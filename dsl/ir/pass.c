@@ -3,7 +3,8 @@
 #include "dsl/ir/pass.h"
 
 const GpPassInfo gp_pass_info[] = {
-#define GP_PASS(id, stage, function, tracks, doc) {#id, GpPassStage_##stage, function, (tracks), doc},
+#define GP_PASS(id, stage, function, tracks, doc)                                                  \
+    {#id, GpPassStage_##stage, function, (tracks), doc},
 #include "dsl/ir/pass.def"
 };
 const uint32_t gp_pass_count = GP_COUNT(gp_pass_info);

@@ -1,4 +1,5 @@
-/* The passes' functions, for pass.c and tests. Each works in place; true when it changed something. */
+/* The passes' functions, for pass.c and tests. Each works in place and is true when it changed
+** something. */
 #ifndef GP_IR_PASS_H
 #define GP_IR_PASS_H
 

@@ -116,7 +116,8 @@ static bool is_not_negative(const Check *c, GpValue *v, int nesting) {
     const GpInst *loop = find_for(v);
     if (loop && is_not_negative(c, settled(loop->operands[0]), nesting + 1)) return true;
     const GpInst *inst = v->inst;
-    if (inst && (inst->op == GpOp_ProgramId || inst->op == GpOp_NumPrograms || inst->op == GpOp_Dim))
+    if (inst &&
+        (inst->op == GpOp_ProgramId || inst->op == GpOp_NumPrograms || inst->op == GpOp_Dim))
         return true;
     if (inst && inst->op == GpOp_Cast && !gp_elem_is_float(inst->operands[0]->type->elem)) {
         GpElem from = inst->operands[0]->type->elem;

@@ -72,7 +72,8 @@ static void test_all_bytes(void **state) {
             assert_int_equal(int2(GpOp_Shl, GpElem_U8, ux, uy), (uint8_t)(ux << (uy & 7)));
             assert_int_equal(int2(GpOp_Shr, GpElem_U8, ux, uy), ux >> (uy & 7));
             assert_int_equal(cmp(GpPred_Lt, of_int(GpElem_I8, x), of_int(GpElem_I8, y)), x < y);
-            assert_int_equal(cmp(GpPred_Ge, of_int(GpElem_U8, ux), of_int(GpElem_U8, uy)), ux >= uy);
+            assert_int_equal(cmp(GpPred_Ge, of_int(GpElem_U8, ux), of_int(GpElem_U8, uy)),
+                             ux >= uy);
             if (y == 0) continue;
             assert_int_equal(int2(GpOp_Div, GpElem_I8, x, y), (int8_t)(x / y));
             assert_int_equal(int2(GpOp_Rem, GpElem_I8, x, y), (int8_t)(x % y));
@@ -141,12 +142,14 @@ static void test_nan_and_zeros(void **state) {
         assert_true(float2(GpOp_Min, e, (double)NAN, 1.0) == 1.0);
         assert_true(float2(GpOp_Max, e, 1.0, (double)NAN) == 1.0);
         assert_true(isnan(float2(GpOp_Min, e, (double)NAN, (double)NAN)));
-        assert_true(signbit(float2(GpOp_Min, e, 0.0, -0.0)) && signbit(float2(GpOp_Min, e, -0.0, 0.0)));
+        assert_true(signbit(float2(GpOp_Min, e, 0.0, -0.0)));
+        assert_true(signbit(float2(GpOp_Min, e, -0.0, 0.0)));
         assert_false(signbit(float2(GpOp_Max, e, 0.0, -0.0)) ||
                      signbit(float2(GpOp_Max, e, -0.0, 0.0)));
         assert_true(cmp(GpPred_Ne, nan, nan) && cmp(GpPred_Ne, nan, one));
-        assert_false(cmp(GpPred_Eq, nan, nan) || cmp(GpPred_Lt, nan, one) ||
-                     cmp(GpPred_Le, one, nan) || cmp(GpPred_Gt, nan, one) || cmp(GpPred_Ge, nan, nan));
+        assert_false(cmp(GpPred_Eq, nan, nan) || cmp(GpPred_Lt, nan, one));
+        assert_false(cmp(GpPred_Le, one, nan) || cmp(GpPred_Gt, nan, one));
+        assert_false(cmp(GpPred_Ge, nan, nan));
         assert_true(cmp(GpPred_Eq, of_float(e, 0.0), of_float(e, -0.0)));
         assert_false(signbit(float2(GpOp_Add, e, -0.0, 0.0)));
         assert_true(signbit(float2(GpOp_Neg, e, 0.0, 0.0)));

@@ -198,7 +198,7 @@ static void with_arena(void (*test)(GpArena *)) {
 #define WITH_ARENA(name)                                                                           \
     static void arena_##name(void **state) {                                                       \
         (void)state;                                                                               \
-        with_arena(test_##name);                                                                     \
+        with_arena(test_##name);                                                                   \
     }
 WITH_ARENA(types_are_one_pointer)
 WITH_ARENA(build_and_replace)
