@@ -1,0 +1,47 @@
+/* The command line: lua5.4's own, and gpulua's commands as a first word. */
+#ifndef GP_CLI_H
+#define GP_CLI_H
+
+#include "lua/state.h"
+
+/* Runs the program; returns its exit status. Exported for the program alone. */
+GP_API int gpulua_main(int argc, char **argv);
+
+/* A first word that is a command unless a file has that name. argv[0] is the word. Returns the
+** exit status: 0 fine, 1 the answer is bad news, 2 the words were wrong. */
+typedef struct GpCommand {
+    const char *name;
+    int (*run)(gpulua_state *g, int argc, char **argv);
+    const char *usage;
+    const char *doc;
+} GpCommand;
+extern const GpCommand gp_commands[]; /* NULL name ends it */
+
+int gp_cmd_check(gpulua_state *g, int argc, char **argv);
+int gp_cmd_emit(gpulua_state *g, int argc, char **argv);
+int gp_cmd_doctor(gpulua_state *g, int argc, char **argv);
+int gp_cmd_explain(gpulua_state *g, int argc, char **argv);
+int gp_cmd_cache(gpulua_state *g, int argc, char **argv);
+int gp_cmd_help(gpulua_state *g, int argc, char **argv);
+
+/* Says on stderr that the words were wrong, with the command's usage; returns 2. */
+GP_PRINTF(2, 3) int gp_cmd_usage(const char *command, const char *fmt, ...);
+
+/* Renders to stderr as a person reads it, in colour on a terminal. */
+void gp_cli_report(gpulua_state *g, const GpDiags *diags);
+
+/* Reads --with B=128,T=f16,block=256 into named arguments and a block. False when malformed. */
+enum { GP_WITH_MAX = 32 };
+typedef struct GpWith {
+    GpNamedArg named[GP_WITH_MAX];
+    uint32_t count;
+    uint32_t block[3];
+} GpWith;
+bool gp_cli_with(const char *text, GpWith *out);
+
+/* The kernel sources of a file: a .rs file is one, a .lua file has its kernel strings. Calls
+** fn for each; returns false when the file cannot be read. */
+bool gp_cli_sources(gpulua_state *g, const char *path, void (*fn)(gpulua_state *g, GpSource *src, void *ud),
+                    void *ud);
+
+#endif
