@@ -1,8 +1,8 @@
 /* One element of an elementwise instruction, for every backend.
 **
 ** No fast-math flag is ever set and no instruction may be contracted: rounding was decided by
-** the fma pass on our IR. Integer division is total here (a zero divisor counts as one), so
-** that evaluating a lane whose check failed cannot trap. */
+** the fma pass on our IR. Integer division is total here (by zero it is zero), so that
+** evaluating a lane whose check failed cannot trap. */
 #include "codegen/emit.h"
 
 typedef struct Operands {
@@ -59,10 +59,16 @@ static LLVMValueRef safe_divisor(GpEmit *e, const Operands *o, LLVMValueRef *is_
 }
 
 static LLVMValueRef int_div(GpEmit *e, const Operands *o) {
-    LLVMValueRef is_minus_one, y = safe_divisor(e, o, &is_minus_one);
-    if (!is_minus_one) return LLVMBuildUDiv(e->b, o->x[0], y, "");
-    LLVMValueRef q = LLVMBuildSDiv(e->b, o->x[0], y, "");
-    return LLVMBuildSelect(e->b, is_minus_one, LLVMBuildNeg(e->b, o->x[0], ""), q, "");
+    LLVMValueRef is_minus_one, y = safe_divisor(e, o, &is_minus_one), q;
+    LLVMValueRef zero = LLVMConstNull(o->type);
+    if (is_minus_one) {
+        q = LLVMBuildSDiv(e->b, o->x[0], y, "");
+        q = LLVMBuildSelect(e->b, is_minus_one, LLVMBuildNeg(e->b, o->x[0], ""), q, "");
+    } else {
+        q = LLVMBuildUDiv(e->b, o->x[0], y, "");
+    }
+    LLVMValueRef is_zero = LLVMBuildICmp(e->b, LLVMIntEQ, o->x[1], zero, "");
+    return LLVMBuildSelect(e->b, is_zero, zero, q, "");
 }
 
 static LLVMValueRef int_rem(GpEmit *e, const Operands *o) {

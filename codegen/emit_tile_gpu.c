@@ -224,28 +224,51 @@ static void load_interior(GpEmit *e, const Access *a, LLVMValueRef *out) {
     }
 }
 
+/* The tensor has an element: its first one can be read in place of one beyond its end. */
+static LLVMValueRef is_nonempty(GpEmit *e, const Access *a) {
+    LLVMValueRef all = gp_emit_bool(e, true);
+    for (int x = 0; x < a->layout->shape.rank; x++) {
+        LLVMValueRef some =
+            LLVMBuildICmp(e->b, LLVMIntSGT, a->tensor->dim[x], gp_emit_i32(e, 0), "");
+        all = LLVMBuildAnd(e->b, all, some, "");
+    }
+    return all;
+}
+
+/* Without a branch per element: half the blocks, and the loads can all be in flight. */
+static void load_ragged(GpEmit *e, const Access *a, LLVMValueRef *out) {
+    LLVMTypeRef type = gp_emit_type(e, a->elem);
+    for (uint32_t r = 0; r < a->registers; r++) {
+        LLVMValueRef ok = in_bounds(e, a, r);
+        LLVMValueRef ptr =
+            LLVMBuildSelect(e->b, ok, register_address(e, a, r), a->tensor->base, "");
+        LLVMValueRef v = gp_emit_mem_load(e, a->elem, ptr);
+        out[r] = LLVMBuildSelect(e->b, ok, v, LLVMConstNull(type), "");
+    }
+}
+
 static void lower_load(GpEmit *e, const GpInst *inst) {
     Access a = access_of(e, inst);
     GpBound fast = gp_emit_bound_make(e, a.registers), slow = gp_emit_bound_make(e, a.registers);
     GpBound out = gp_emit_bound_make(e, a.registers);
-    LLVMBasicBlockRef interior = gp_emit_block(e, "interior"), ragged = gp_emit_block(e, "ragged");
-    LLVMBasicBlockRef join = gp_emit_block(e, "loaded");
-    LLVMBuildCondBr(e->b, gp_tile_is_inside(e, inst), interior, ragged);
+    LLVMBasicBlockRef interior = gp_emit_block(e, "interior"), edge = gp_emit_block(e, "edge");
+    LLVMBasicBlockRef ragged = gp_emit_block(e, "ragged"), join = gp_emit_block(e, "loaded");
+    LLVMBuildCondBr(e->b, gp_tile_is_inside(e, inst), interior, edge);
     gp_emit_at(e, interior);
     load_interior(e, &a, fast.at);
     LLVMBuildBr(e->b, join);
+    gp_emit_at(e, edge);
+    LLVMBuildCondBr(e->b, is_nonempty(e, &a), ragged, join);
     gp_emit_at(e, ragged);
-    for (uint32_t r = 0; r < a.registers; r++) {
-        GpPlace p = {a.elem, register_address(e, &a, r), in_bounds(e, &a, r), NULL};
-        slow.at[r] = gp_tile_load(e, &p);
-    }
-    ragged = LLVMGetInsertBlock(e->b);
+    load_ragged(e, &a, slow.at);
     LLVMBuildBr(e->b, join);
     gp_emit_at(e, join);
+    LLVMTypeRef type = gp_emit_type(e, a.elem);
     for (uint32_t r = 0; r < a.registers; r++) {
-        out.at[r] = LLVMBuildPhi(e->b, gp_emit_type(e, a.elem), "");
-        LLVMAddIncoming(out.at[r], (LLVMValueRef[]){fast.at[r], slow.at[r]},
-                        (LLVMBasicBlockRef[]){interior, ragged}, 2);
+        out.at[r] = LLVMBuildPhi(e->b, type, "");
+        LLVMAddIncoming(out.at[r],
+                        (LLVMValueRef[]){fast.at[r], slow.at[r], LLVMConstNull(type)},
+                        (LLVMBasicBlockRef[]){interior, ragged, edge}, 3);
     }
     e->bound[inst->results[0]->id] = out;
 }

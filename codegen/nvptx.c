@@ -8,7 +8,7 @@ static const char passes_plain[] =
     "loop-mssa(licm),gvn,instcombine<no-verify-fixpoint>,simplifycfg)";
 /* With library code: what is not called goes first, and what is called is inlined. */
 static const char passes_math[] =
-    "globaldce,function(nvvm-reflect,simplifycfg),cgscc(inline),globaldce,"
+    "globaldce,nvvm-reflect,function(simplifycfg),cgscc(inline),globaldce,"
     "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,"
     "loop-mssa(licm),gvn,instcombine<no-verify-fixpoint>,simplifycfg),globaldce";
 

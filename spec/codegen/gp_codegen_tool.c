@@ -4,11 +4,15 @@
 **   time TARGET FILE         milliseconds of compiles, process warm
 **   ops                      every elementwise operation on every element type and both tracks:
 **                            CPU image against the interpreter on random data
-**   bench add|saxpy          CPU image against the same loop in C, two threads
+**   agree FILE [OUT]         the function in FILE on random data, CPU image against interpreter:
+**                              // DIMS: e e ..   extents (or length) of the next argument
+**                              // GRID: x y z  // BLOCK: x y z
+**                            arguments and mailbox must come out equal
+**   vectors OUT              `ops`, and its largest cases as records that gpu_vectors.py runs on a
+**                            GPU: PTX, parameter block, memory before and after
 **
-** A refusal is printed as `refused CODE: TITLE` and gives exit status 3. */
+** With OUT, agree appends a record for sm_90a to that file. A refusal is printed as `refused CODE: TITLE` and gives exit status 3. */
 #include <math.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -21,6 +25,7 @@ typedef struct Tool {
     GpDiags *diags;
     GpCodegen *cg;
     GpSource *src;
+    FILE *records; /* NULL: none wanted */
     int argc;
     char **argv;
     int status;
@@ -288,6 +293,9 @@ static uint8_t guard_after(const uint8_t *memory, size_t bytes) {
     return bad;
 }
 
+static void record_case(Tool *t, const Case *c, const GpIrFn *fn, bool is_tile,
+                        uint8_t (*inputs)[MAX_COUNT * 8 + 64], uint8_t (*results)[MAX_COUNT * 8 + 64]);
+
 static void run_case(Tool *t, const Case *c, bool is_tile) {
     static const int64_t sizes[] = {1, 7, 1000, MAX_COUNT};
     static uint8_t memory[2][1 + OPERANDS][MAX_COUNT * 8 + 64];
@@ -317,6 +325,190 @@ static void run_case(Tool *t, const Case *c, bool is_tile) {
             t->status = 1;
         }
     }
+    record_case(t, c, fn, is_tile, memory[0], memory[1]);
+    gp_image_release(image);
+    gp_image_release(oracle);
+}
+
+/* Records for the GPU: little-endian words, texts and blocks with their length before them. */
+
+static void put_block(FILE *f, const void *at, size_t len) {
+    uint32_t n = (uint32_t)len;
+    fwrite(&n, sizeof n, 1, f);
+    fwrite(at, 1, len, f);
+}
+
+typedef struct Launch {
+    const GpIrFn *fn;
+    const char *name;
+    GpGrid grid;
+    uint32_t args;
+    GpElem elem[8];
+    GpShape shape[8];
+    size_t bytes[8];
+    uint8_t *before[8], *after[8]; /* `after`: what the interpreter left */
+    double bound;                  /* in units of the last place */
+} Launch;
+
+static void pack_launch(const GpImage *image, const Launch *l, uint8_t *const *memory,
+                        uint8_t *block, GpMailbox *mailbox) {
+    for (uint32_t i = 0; i < image->param_count; i++) {
+        const GpImageParam *p = &image->params[i];
+        const GpShape *shape = &l->shape[p->arg];
+        int64_t value = 0, count = 1;
+        switch (p->kind) {
+        case GpParam_Base: value = (int64_t)(uintptr_t)memory[p->arg]; break;
+        case GpParam_Dim: value = shape->dim[p->axis]; break;
+        case GpParam_Len: value = shape->dim[0]; break;
+        case GpParam_Stride:
+            for (int a = p->axis + 1; a < shape->rank; a++) count *= shape->dim[a];
+            value = count;
+            break;
+        case GpParam_Scalar: memcpy(&value, memory[p->arg], p->bytes); break;
+        case GpParam_Mailbox: value = (int64_t)(uintptr_t)mailbox; break;
+        }
+        memcpy(block + p->offset, &value, p->bytes);
+    }
+}
+
+static void write_record(Tool *t, const Launch *l) {
+    GpTarget target;
+    GpImage *image = NULL;
+    if (!t->records) return;
+    if (gp_target_parse(GP_STR("sm_90a"), &target) != GpStatus_Ok ||
+        gp_codegen_compile(t->cg, l->fn, &target, t->diags, &image) != GpStatus_Ok) {
+        print_diags(t);
+        return;
+    }
+    static uint64_t block[64];
+    pack_launch(image, l, l->before, (uint8_t *)block, NULL);
+    GpGrid grid = l->grid;
+    if (image->threads) grid.block[0] = image->threads;
+    put_block(t->records, l->name, strlen(l->name));
+    put_block(t->records, image->ptx, image->ptx_len + 1);
+    put_block(t->records, image->entry, strlen(image->entry) + 1);
+    fwrite(&grid, sizeof grid, 1, t->records);
+    put_block(t->records, block, image->param_bytes);
+    uint32_t fixes = 0;
+    for (uint32_t i = 0; i < image->param_count; i++)
+        fixes += image->params[i].kind == GpParam_Base || image->params[i].kind == GpParam_Mailbox;
+    fwrite(&fixes, sizeof fixes, 1, t->records);
+    for (uint32_t i = 0; i < image->param_count; i++) {
+        const GpImageParam *p = &image->params[i];
+        bool is_mailbox = p->kind == GpParam_Mailbox;
+        if (p->kind != GpParam_Base && !is_mailbox) continue;
+        uint32_t fix[] = {p->offset, is_mailbox ? UINT32_MAX : p->arg};
+        fwrite(fix, sizeof fix, 1, t->records);
+    }
+    fwrite(&l->args, sizeof l->args, 1, t->records);
+    for (uint32_t i = 0; i < l->args; i++) {
+        const char *elem = gp_elem_info[l->elem[i]].name;
+        put_block(t->records, elem, strlen(elem));
+        put_block(t->records, l->before[i], l->bytes[i]);
+        put_block(t->records, l->after[i], l->bytes[i]);
+    }
+    fwrite(&l->bound, sizeof l->bound, 1, t->records);
+    gp_image_release(image);
+}
+
+static void record_case(Tool *t, const Case *c, const GpIrFn *fn, bool is_tile,
+                        uint8_t (*inputs)[MAX_COUNT * 8 + 64], uint8_t (*results)[MAX_COUNT * 8 + 64]) {
+    uint32_t size = is_tile ? TILE : 128;
+    Launch l = {.fn = fn, .args = c->operands + 1, .bound = is_inexact(c->op) ? 4 : 0};
+    l.grid = (GpGrid){{(MAX_COUNT + size - 1) / size, 1, 1}, {is_tile ? 1 : size, 1, 1}};
+    l.name = gp_arena_printf(t->arena, "%s %s %s %s %d", is_tile ? "tile" : "simt",
+                             gp_op_info[c->op].name, gp_elem_info[c->from].name,
+                             gp_elem_info[c->to].name, (int)c->pred);
+    for (uint32_t i = 0; i < l.args; i++) {
+        l.elem[i] = i == 0 ? c->to : c->operand_elem[i - 1];
+        l.shape[i] = (GpShape){{MAX_COUNT}, 1};
+        l.bytes[i] = (size_t)MAX_COUNT * gp_elem_info[l.elem[i]].bytes;
+        l.before[i] = inputs[i];
+        l.after[i] = results[i];
+    }
+    write_record(t, &l);
+}
+
+static const char *directive(const Tool *t, const char *key, const char *from) {
+    const char *at = strstr(from ? from : t->src->text, key);
+    return at ? at + strlen(key) : NULL;
+}
+
+static void read_three(const Tool *t, const char *key, uint32_t *to) {
+    const char *at = directive(t, key, NULL);
+    if (at) (void)sscanf(at, "%u %u %u", &to[0], &to[1], &to[2]);
+}
+
+static void read_args(Tool *t, Launch *l) {
+    const char *at = NULL;
+    uint64_t state = 88172645463325252u;
+    for (uint32_t i = 0; i < l->fn->param_count; i++)
+        if (l->fn->params[i].kind != GpParam_Len)
+            l->elem[l->fn->params[i].arg] = l->fn->body->params[i]->type->elem;
+    while ((at = directive(t, "// DIMS:", at)) && l->args < 8) {
+        uint32_t n = l->args++;
+        int64_t numel = 1;
+        for (const char *p = at; *p == ' ';) {
+            char *end;
+            numel *= l->shape[n].dim[l->shape[n].rank++] = strtoll(p, &end, 10);
+            p = end;
+        }
+        l->bytes[n] = (size_t)numel * gp_elem_info[l->elem[n]].bytes;
+        l->before[n] = gp_arena_alloc(t->arena, l->bytes[n] + 8);
+        l->after[n] = gp_arena_alloc(t->arena, l->bytes[n] + 8);
+        fill(l->elem[n], l->before[n], (size_t)numel, &state);
+    }
+}
+
+static void agree(Tool *t) {
+    GpIrFn *fn = t->argc >= 3 ? parse_file(t, t->argv[2]) : NULL;
+    if (!fn) {
+        t->status = 2;
+        return;
+    }
+    Launch l = {.fn = fn, .name = fn->name, .grid = {{1, 1, 1}, {1, 1, 1}}};
+    read_three(t, "// GRID:", l.grid.grid);
+    read_three(t, "// BLOCK:", l.grid.block);
+    read_args(t, &l);
+    GpTarget cpu = {.kind = GpTarget_Cpu}, interp = {.kind = GpTarget_Interp};
+    GpImage *image = NULL, *oracle = NULL;
+    if (gp_codegen_compile(t->cg, fn, &cpu, t->diags, &image) != GpStatus_Ok ||
+        gp_codegen_compile(t->cg, fn, &interp, t->diags, &oracle) != GpStatus_Ok) {
+        print_diags(t);
+        return;
+    }
+    uint8_t *got[8];
+    static uint64_t block[64];
+    GpMailbox box[2] = {{0}, {0}};
+    uint64_t blocks = (uint64_t)l.grid.grid[0] * l.grid.grid[1] * l.grid.grid[2];
+    for (uint32_t i = 0; i < l.args; i++) {
+        got[i] = gp_arena_alloc(t->arena, l.bytes[i] + 8);
+        memcpy(got[i], l.before[i], l.bytes[i]);
+        memcpy(l.after[i], l.before[i], l.bytes[i]);
+    }
+    pack_launch(image, &l, got, (uint8_t *)block, &box[0]);
+    image->cpu_entry(image->cpu_self, (const uint8_t *)block, &l.grid, 0, blocks);
+    pack_launch(oracle, &l, l.after, (uint8_t *)block, &box[1]);
+    oracle->cpu_entry(oracle->cpu_self, (const uint8_t *)block, &l.grid, 0, blocks);
+    for (uint32_t i = 0; i < l.args; i++) {
+        Case c = {.op = GpOp_Add, .from = l.elem[i], .to = l.elem[i]};
+        size_t count = l.bytes[i] / gp_elem_info[l.elem[i]].bytes;
+        compare(t, &c, l.name, got[i], l.after[i], (int64_t)count);
+    }
+    if (memcmp(&box[0], &box[1], sizeof box[0]) != 0) {
+        printf("FAILED %s: mailboxes differ\n", l.name);
+        t->status = 1;
+    }
+    bool is_changed = false;
+    for (uint32_t i = 0; i < l.args; i++) is_changed |= memcmp(l.before[i], l.after[i], l.bytes[i]) != 0;
+    if (!is_changed) {
+        printf("FAILED %s: writes nothing\n", l.name);
+        t->status = 1;
+    }
+    if (t->argc > 3) t->records = fopen(t->argv[3], "ab");
+    write_record(t, &l);
+    if (t->records) fclose(t->records);
+    if (!t->status) printf("%s agrees\n", l.name);
     gp_image_release(image);
     gp_image_release(oracle);
 }
@@ -382,6 +574,16 @@ static void run_ops(Tool *t) {
     if (!t->status) puts("every operation agrees with the interpreter");
 }
 
+static void write_vectors(Tool *t) {
+    if (t->argc != 3 || !(t->records = fopen(t->argv[2], "wb"))) {
+        t->status = 2;
+        return;
+    }
+    t->argc = 2;
+    run_ops(t);
+    fclose(t->records);
+}
+
 static void work(GpSession *s, void *ud) {
     (void)s;
     Tool *t = ud;
@@ -389,6 +591,8 @@ static void work(GpSession *s, void *ud) {
     if (strcmp(verb, "emit") == 0) emit(t);
     else if (strcmp(verb, "time") == 0) time_compile(t);
     else if (strcmp(verb, "ops") == 0) run_ops(t);
+    else if (strcmp(verb, "agree") == 0) agree(t);
+    else if (strcmp(verb, "vectors") == 0) write_vectors(t);
     else t->status = 2;
 }
 
