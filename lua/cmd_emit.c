@@ -118,7 +118,7 @@ int gp_cmd_emit(gpulua_state *g, int argc, char **argv) {
     }
     if (e.errors) return EXIT_FAILURE;
     if (e.printed) return EXIT_SUCCESS;
-    fprintf(stderr, e.kernel ? "gpulua emit: no kernel '%s' in '%s'\n" : "gpulua emit: no kernel in '%2$s'\n",
-            e.kernel, file);
+    if (e.kernel) fprintf(stderr, "gpulua emit: no kernel '%s' in '%s'\n", e.kernel, file);
+    else fprintf(stderr, "gpulua emit: no kernel in '%s'\n", file);
     return EXIT_FAILURE;
 }
