@@ -19,7 +19,11 @@ struct GpStd {
     GpDef *lang[64];     /* by GpLang */
     GpDef **impls;       /* every impl of std */
     uint32_t impl_count;
-    GpMap *by_elem;      /* private to resolve */
+    GpMap crates;        /* GpSym -> root module: cutile, cuda_device, core, std */
+    GpMap assoc_items;   /* GpSym -> GpDefList *: items of impls and traits; private to resolve */
+    GpMap trait_impls;   /* trait GpDef -> GpDefList *; private to resolve */
+    uint32_t next_def_id;
+    bool is_filled;
 };
 
 struct GpModule {
@@ -34,8 +38,12 @@ struct GpModule {
     uint32_t fn_count;
     GpDef **kernels;
     uint32_t kernel_count;
+    GpDef **consts;      /* constants and statics with a value, associated ones too */
+    uint32_t const_count;
     GpDef **impls;
     uint32_t impl_count;
+    GpMap assoc_items, trait_impls; /* as std's */
+    uint32_t next_def_id;
     struct GpObligation *obligations; /* private to check_const.c */
 };
 
@@ -47,7 +55,10 @@ typedef struct GpCheck {
     GpTypes *types;
     GpInterner *names;
     GpDiags *diags;
-    struct GpUnify *unify; /* inference variables of the function being checked */
+    struct GpUnify *unify; /* inference variables of the function being checked; NULL outside bodies */
+    /* Set while a body is checked: whether a name is a local there, for E0435 in constants. */
+    bool (*is_local)(void *ud, GpSym name);
+    void *is_local_ud;
 } GpCheck;
 
 /* ---- resolve.c: names -------------------------------------------------------------------- */
@@ -111,6 +122,13 @@ bool gp_find_field(GpCheck *c, const GpType *base, GpSym name, uint32_t *index, 
                    const GpType **type);
 /* <T as Trait>::Assoc and T::CONST on a concrete type: the impl's item. NULL when unknown. */
 GpDef *gp_find_assoc(GpCheck *c, const GpType *self, const GpDef *trait, GpSym name, GpSubst *subst);
+/* The type with associated types replaced that are known: by impls, or by bounds such as
+** T: Mul<Output = T>. */
+const GpType *gp_normalize(GpCheck *c, const GpType *t);
+/* The first generic of def whose argument does not implement one of its bounds. Arguments that
+** are still variables are taken to fit. */
+bool gp_find_unmet_bound(GpCheck *c, const GpDef *def, const GpGArg *args, uint32_t count,
+                         uint32_t *generic, const GpDef **trait);
 /* The signature of fn with its generics replaced. */
 GpFnSig gp_sig_subst(GpCheck *c, const GpDef *fn, const GpGArg *args, uint32_t count);
 
@@ -120,6 +138,17 @@ GpFnSig gp_sig_subst(GpCheck *c, const GpDef *fn, const GpGArg *args, uint32_t c
 ** unsafety (E0133), tracks, exhaustiveness (E0004, E0005); annotates the tree; fills locals. */
 void gp_check_fn(GpCheck *c, GpDef *fn);
 void gp_check_const(GpCheck *c, GpDef *def);
+/* After every body is checked: tracks through calls (G0221) and recursion (G0250). Sets the track
+** of helpers. */
+void gp_check_calls(GpCheck *c);
+/* Instantiation: whether every equality of shapes that fn's body left open holds under subst (for
+** fn->generics). Reports those that do not (G0153). */
+bool gp_check_obligations(GpModule *m, const GpDef *fn, const GpSubst *subst, GpDiags *diags);
+/* The value of an integer, char, byte or bool literal, without its sign; false when it does not
+** fit 64 bits or the literal is of another kind. */
+bool gp_lit_int(const GpNode *lit, uint64_t *out);
+/* The value of a float or integer literal, rounded to double. */
+double gp_lit_float(const GpNode *lit);
 
 /* ---- borrow.c: moves and borrows ---------------------------------------------------------- */
 

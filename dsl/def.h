@@ -55,6 +55,21 @@ typedef struct GpFnSig {
     bool has_self;
 } GpFnSig;
 
+/* A call in a body; the edges of the call graph (tracks, recursion). */
+typedef struct GpCallEdge {
+    const GpDef *callee;
+    GpSpan span;
+} GpCallEdge;
+
+/* What a bound says beyond its trait: Mul<f32, Output = T>. */
+typedef struct GpBoundArgs {
+    const GpGArg *args;        /* for the trait's generics after Self */
+    uint32_t arg_count;
+    const GpSym *assoc_names;  /* associated types that are fixed .. */
+    const GpType *const *assoc_types; /* .. to these */
+    uint32_t assoc_count;
+} GpBoundArgs;
+
 struct GpDef {
     GpDefKind kind;
     GpSym name;
@@ -70,7 +85,12 @@ struct GpDef {
     const GpType *const_type; /* ConstParam: i32, usize, bool or [i32; N]; Const, Static: their type */
     GpDef **bounds;         /* TypeParam: traits it implements (with bound_args) */
     const GpType **bound_types; /* per bound: NULL, or for Fn(A, B) -> C a tuple type (A, B, C) */
+    const GpBoundArgs *bound_args; /* per bound */
     uint32_t bound_count;
+    GpGArg preset;            /* TypeParam, ConstParam: the default */
+    bool has_preset;
+    bool is_impl_trait;       /* TypeParam: stands for `impl Trait` in a parameter's type */
+    bool is_copy;             /* Struct, Union, Enum: derives or implements Copy */
 
     /* Module, Enum, Trait, Impl, Struct: what it holds */
     GpMap types, values, macros; /* GpSym -> GpDef * */
@@ -99,6 +119,8 @@ struct GpDef {
     bool is_unsafe, has_body;
     GpLocal **locals;       /* all variables of its body, closures included, after checking */
     uint32_t local_count;
+    const GpCallEdge *calls; /* of its body, after checking, in source order */
+    uint32_t call_count;
     GpTrack track;          /* of the ops it uses; kernels: their track */
     GpKernelAttrs kernel;
     GpOp op;                /* #[op]: the IR op it is; meaningful when has_op */
@@ -107,6 +129,7 @@ struct GpDef {
     GpSym intrinsic_arg;    /* #[intrinsic = "CompareTile", arg = "lt"]: which sister */
 
     GpLang lang;
+    struct GpImports *imports; /* Module, Fn: private to resolve_use.c */
     uint8_t check_state;    /* private to the checker */
 };
 

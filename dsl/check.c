@@ -1,0 +1,346 @@
+/* The body checker's driver: one function at a time, from its parameters to the final pass that
+** replaces inference variables in every annotation. Expressions, patterns and statements are in
+** the other check*.c files; names, types and generics come from resolve*.c, unify.c, generic.c.
+**
+** Invariant: after gp_check_fn no annotation of the body and no local holds a variable. */
+#include "dsl/check_body.h"
+
+GpLocal *gp_body_add_local(GpBody *b, GpSym name, GpSpan span, const GpType *type, bool is_mut) {
+    GpLocal *l = GP_NEW(b->c->arena, GpLocal);
+    l->name = name;
+    l->span = span;
+    l->type = type;
+    l->id = b->locals.len;
+    l->is_mut = is_mut;
+    l->closure = b->closure;
+    GP_PUSH(b->c->arena, &b->locals, l);
+    GP_PUSH(b->c->arena, &b->infos, (GpLocalInfo){0});
+    GP_PUSH(b->c->arena, &b->visible, l);
+    return l;
+}
+
+GpLocal *gp_body_find_local(const GpBody *b, GpSym name) {
+    for (uint32_t i = b->visible.len; i-- > 0;)
+        if (b->visible.at[i]->name == name)
+            return b->visible.at[i];
+    return NULL;
+}
+
+GpRes *gp_body_set_res(GpBody *b, GpNode *n, GpResKind kind) {
+    GpRes *res = GP_NEW(b->c->arena, GpRes);
+    res->kind = kind;
+    n->res = res;
+    return res;
+}
+
+void gp_body_pend(GpBody *b, GpPending p) { GP_PUSH(b->c->arena, &b->pending, p); }
+
+const GpType *gp_body_head(GpBody *b, const GpType *t) { return gp_shallow(b->c, t); }
+
+const GpType *gp_body_known(GpBody *b, const GpType *t) {
+    t = gp_body_head(b, t);
+    if (t->kind != GpTy_Infer || t->infer != GpInfer_Any)
+        return t;
+    gp_body_settle(b);
+    return gp_body_head(b, t);
+}
+
+const char *gp_body_name(GpBody *b, const GpType *t) {
+    return gp_ty_name(b->c->arena, gp_zonk(b->c, t));
+}
+
+const GpType *gp_body_error(GpBody *b) { return gp_ty_error(b->c->types); }
+const GpType *gp_body_unit(GpBody *b) { return gp_ty_unit(b->c->types); }
+const GpType *gp_body_bool(GpBody *b) { return gp_ty_elem(b->c->types, GpElem_Bool); }
+
+bool gp_body_is(GpBody *b, const GpType *t, GpTypeKind kind) {
+    return gp_body_head(b, t)->kind == kind;
+}
+
+void gp_body_unsupported(GpBody *b, GpSpan span, const char *fmt, ...) {
+    GpText text = {.session = b->c->module ? b->c->module->session : b->c->std->session};
+    va_list args;
+    va_start(args, fmt);
+    gp_text_vprintf(&text, fmt, args);
+    va_end(args);
+    const char *what = gp_arena_copy(b->c->arena, gp_text_cstr(&text), text.len);
+    gp_text_free(&text);
+    GpDiag *d = gp_diag(b->c->diags, GpDiag_G0220, span, what);
+    gp_primary_label(d, "not supported in kernels yet");
+}
+
+const char *gp_body_text(GpBody *b, GpSpan span) {
+    if (!span.src)
+        return "_";
+    const char *at = span.src->text + span.off;
+    size_t len = 0;
+    while (len < span.len && at[len] != '\n')
+        len++;
+    return gp_arena_copy(b->c->arena, at, len);
+}
+
+GpNode *gp_body_bare(GpNode *n) {
+    while (n && n->kind == GpNode_Paren)
+        n = GP_AS(Paren, n)->operand;
+    return n;
+}
+
+/* ---- what waits for types ---------------------------------------------------------------- */
+
+static void report_unknown(GpBody *b, GpSpan span, const GpType *t, const char *of) {
+    if (b->has_reported_infer)
+        return;
+    b->has_reported_infer = true;
+    t = gp_zonk(b->c, t);
+    const char *title = "";
+    if (t->kind != GpTy_Infer)
+        title = gp_arena_printf(b->c->arena, " for `%s`", gp_ty_name(b->c->arena, t));
+    GpDiag *d = gp_diag(b->c->diags, GpDiag_E0282, span, title);
+    if (of)
+        gp_help(d, "consider giving `%s` an explicit type", of);
+    else
+        gp_primary_label(d, "cannot infer type");
+}
+
+static void finish_bound(GpBody *b, const GpPending *p) {
+    const GpRes *res = p->res;
+    GpGArg *args = GP_NEW_ARRAY(b->c->arena, GpGArg, res->arg_count);
+    for (uint32_t i = 0; i < res->arg_count; i++)
+        args[i] = gp_zonk_arg(b->c, res->args[i]);
+    uint32_t at;
+    const GpDef *missing;
+    if (!gp_find_unmet_bound(b->c, res->def, args, res->arg_count, &at, &missing) ||
+        args[at].kind != GpGArg_Type || args[at].type->kind == GpTy_Error)
+        return;
+    const char *trait = missing->name ? missing->name->name : "_";
+    const char *type = gp_ty_name(b->c->arena, args[at].type);
+    GpDiag *d = gp_diag(b->c->diags, GpDiag_E0277, p->node->span,
+                        gp_arena_printf(b->c->arena, "the trait bound `%s: %s` is not satisfied", type, trait));
+    gp_primary_label(d, "the trait `%s` is not implemented for `%s`", trait, type);
+    if (res->def->name && !res->def->is_std && res->def->span.src)
+        gp_note_at(d, res->def->span, "required by a bound in `%s`", res->def->name->name);
+}
+
+static void finish_range(GpBody *b, const GpPending *p) {
+    const GpType *t = gp_zonk(b->c, p->type);
+    if (t->kind == GpTy_Error || t->kind == GpTy_Infer || gp_body_is_int(t))
+        return;
+    const char *type = gp_ty_name(b->c->arena, t);
+    GpDiag *d = gp_diag(b->c->diags, GpDiag_E0277, p->node->span,
+                        gp_arena_printf(b->c->arena, "the trait bound `%s: Step` is not satisfied", type));
+    gp_primary_label(d, "the trait `Step` is not implemented for `%s`", type);
+}
+
+void gp_body_settle(GpBody *b) {
+    bool progress = true;
+    while (progress) {
+        progress = false;
+        for (uint32_t i = 0; i < b->pending.len; i++) {
+            GpPending *p = &b->pending.at[i];
+            if (!p->is_done && p->kind == GpPending_Binary && gp_body_retry_binary(b, p, false))
+                progress = b->pending.at[i].is_done = true;
+        }
+    }
+}
+
+static void finish_pending(GpBody *b) {
+    gp_body_settle(b);
+    for (uint32_t i = 0; i < b->pending.len; i++) {
+        const GpPending p = b->pending.at[i];
+        if (p.kind == GpPending_Diverge && gp_body_is(b, p.type, GpTy_Infer))
+            gp_unify(b->c, p.type, gp_ty_never(b->c->types));
+    }
+    gp_unify_defaults(b->c);
+    gp_body_settle(b);
+    for (uint32_t i = 0; i < b->pending.len; i++) {
+        GpPending p = b->pending.at[i];
+        if (p.is_done)
+            continue;
+        if (p.kind == GpPending_Binary)
+            gp_body_retry_binary(b, &p, true);
+        else if (p.kind == GpPending_Cast)
+            gp_body_finish_cast(b, p.node);
+        else if (p.kind == GpPending_Bound)
+            finish_bound(b, &p);
+        else if (p.kind == GpPending_Range)
+            finish_range(b, &p);
+    }
+}
+
+/* ---- the final pass ------------------------------------------------------------------------ */
+
+/* gp_unify_defaults has run: what is still free is an error, once per function. */
+static const GpType *settle_type(GpBody *b, const GpType *t, GpSpan span, const char *of) {
+    if (!t)
+        return NULL;
+    t = gp_zonk(b->c, t);
+    if (!t->has_infer)
+        return t;
+    if (gp_diags_errors(b->c->diags) == 0)
+        report_unknown(b, span, t, of);
+    return gp_body_error(b);
+}
+
+static const GpAdjust *settle_adjust(GpBody *b, const GpAdjust *a, GpSpan span) {
+    GpAdjust *first = NULL, *last = NULL;
+    for (; a; a = a->next) {
+        GpAdjust *copy = GP_NEW(b->c->arena, GpAdjust);
+        copy->kind = a->kind;
+        copy->type = settle_type(b, a->type, span, NULL);
+        if (last)
+            last->next = copy;
+        else
+            first = copy;
+        last = copy;
+    }
+    return first;
+}
+
+static const GpRes *settle_res(GpBody *b, const GpRes *res, GpSpan span) {
+    if (!res || !res->arg_count)
+        return res;
+    GpRes *copy = GP_NEW(b->c->arena, GpRes);
+    *copy = *res;
+    GpGArg *args = GP_NEW_ARRAY(b->c->arena, GpGArg, res->arg_count);
+    for (uint32_t i = 0; i < res->arg_count; i++) {
+        args[i] = gp_zonk_arg(b->c, res->args[i]);
+        if (args[i].kind == GpGArg_Type) {
+            args[i].type = settle_type(b, args[i].type, span, NULL);
+        } else if ((args[i].kind == GpGArg_Const && args[i].value->kind == GpConst_Infer) ||
+                   (args[i].kind == GpGArg_Shape && args[i].shape->kind == GpShape_Infer)) {
+            if (gp_diags_errors(b->c->diags) == 0)
+                report_unknown(b, span, gp_ty_var(b->c->types, GpInfer_Any, 0), NULL);
+        }
+    }
+    copy->args = args;
+    return copy;
+}
+
+static void settle_node(GpNode *n, void *ud) {
+    GpBody *b = ud;
+    gp_node_children(n, settle_node, ud);
+    n->type = settle_type(b, n->type, n->span, NULL);
+    n->res = settle_res(b, n->res, n->span);
+    n->adjust = settle_adjust(b, n->adjust, n->span);
+    if (n->kind == GpNode_Lit)
+        gp_check_lit_range(b, n, false);
+    else if (n->kind == GpNode_Unary && GP_AS(Unary, n)->op == GpTok_Minus)
+        gp_check_lit_range(b, n, true);
+}
+
+static void settle_locals(GpBody *b) {
+    for (uint32_t i = 0; i < b->locals.len; i++) {
+        GpLocal *l = b->locals.at[i];
+        l->type = settle_type(b, l->type, l->span, l->name ? l->name->name : NULL);
+    }
+}
+
+static void settle_params(GpBody *b, GpAstFn *fn) {
+    for (uint32_t i = 0; i < fn->params.len; i++)
+        if (fn->params.at[i]->kind == GpNode_Param)
+            settle_node(GP_AS(Param, fn->params.at[i])->pat, b);
+}
+
+static void finish(GpBody *b, GpNode *root, GpAstFn *fn) {
+    finish_pending(b);
+    settle_locals(b);
+    settle_node(root, b);
+    if (fn)
+        settle_params(b, fn);
+    b->c->is_local = NULL;
+    b->c->is_local_ud = NULL;
+    b->c->unify = NULL;
+}
+
+/* ---- functions ------------------------------------------------------------------------------ */
+
+static void add_param(GpBody *b, GpNode *n, const GpType *type) {
+    if (n->kind == GpNode_SelfParam) {
+        GpAstSelfParam *self = GP_AS(SelfParam, n);
+        GpSym name = gp_intern_cstr(b->c->names, "self");
+        GpLocal *l = gp_body_add_local(b, name, n->span, type, self->is_mut && !self->is_ref);
+        l->is_param = true;
+        n->type = type;
+        gp_body_set_res(b, n, GpRes_Local)->local = l;
+        return;
+    }
+    GpAstParam *p = GP_AS(Param, n);
+    uint32_t first = b->locals.len;
+    gp_body_pat(b, p->pat, type, p->type, NULL);
+    gp_body_irrefutable(b, p->pat, type, "function argument");
+    for (uint32_t i = first; i < b->locals.len; i++)
+        b->locals.at[i]->is_param = true;
+    n->type = type;
+}
+
+static bool is_local(void *ud, GpSym name) { return gp_body_find_local(ud, name) != NULL; }
+
+static void begin(GpBody *b, GpCheck *c, GpDef *fn) {
+    *b = (GpBody){.c = c, .fn = fn};
+    b->ret_span = b->diverged_at = GP_NO_SPAN;
+    c->is_local = is_local;
+    c->is_local_ud = b;
+    gp_unify_begin(c);
+}
+
+static void check_value(GpBody *b, GpAstFn *fn) {
+    GpReason why = {b->ret_span, "expected because of return type", NULL};
+    if (fn->ret)
+        why.label = gp_arena_printf(b->c->arena, "expected `%s` because of return type",
+                                    gp_ty_name(b->c->arena, b->ret));
+    gp_body_block_expect(b, fn->body, b->ret, why);
+}
+
+void gp_check_fn(GpCheck *c, GpDef *fn) {
+    if (fn->check_state != 0 || !fn->node || fn->node->kind != GpNode_Fn)
+        return;
+    GpAstFn *ast = GP_AS(Fn, fn->node);
+    fn->check_state = 1;
+    if (!ast->body)
+        return;
+    GpBody b;
+    begin(&b, c, fn);
+    b.ret = fn->sig.ret ? fn->sig.ret : gp_ty_unit(c->types);
+    if (ast->ret)
+        b.ret_span = ast->ret->span;
+    for (uint32_t i = 0; i < ast->params.len && i < fn->sig.param_count; i++)
+        add_param(&b, ast->params.at[i], fn->sig.params[i]);
+    check_value(&b, ast);
+    finish(&b, ast->body, ast);
+    fn->locals = b.locals.at;
+    fn->local_count = b.locals.len;
+    fn->calls = b.calls.at;
+    fn->call_count = b.calls.len;
+    fn->check_state = 2;
+}
+
+void gp_check_const(GpCheck *c, GpDef *def) {
+    if (def->check_state != 0 || !def->node)
+        return;
+    def->check_state = 1;
+    GpNode *type_node, *value;
+    if (def->node->kind == GpNode_Const) {
+        type_node = GP_AS(Const, def->node)->type;
+        value = GP_AS(Const, def->node)->value;
+    } else if (def->node->kind == GpNode_Static) {
+        type_node = GP_AS(Static, def->node)->type;
+        value = GP_AS(Static, def->node)->value;
+    } else {
+        return;
+    }
+    if (!value || !def->const_type)
+        return;
+    GpBody b;
+    begin(&b, c, def);
+    b.is_const = true;
+    b.ret = def->const_type;
+    GpReason why = {type_node ? type_node->span : GP_NO_SPAN, "expected because of the type of the constant",
+                    NULL};
+    gp_body_expect(&b, value, def->const_type, why);
+    finish(&b, value, NULL);
+    def->locals = b.locals.at;
+    def->local_count = b.locals.len;
+    def->check_state = 2;
+}
+
+const GpType *gp_expr_type(const GpNode *expr) { return gp_body_final(expr); }

@@ -1,0 +1,179 @@
+/* Tuples, arrays and struct literals. */
+#include <stdio.h>
+
+#include "dsl/check_body.h"
+
+/* ---- aggregates --------------------------------------------------------------------------------- */
+
+const GpType *gp_check_tuple(GpBody *b, GpNode *n, const GpType *hint) {
+    GpAstTuple *t = GP_AS(Tuple, n);
+    if (hint)
+        hint = gp_body_head(b, hint);
+    bool fits = hint && hint->kind == GpTy_Tuple && hint->arg_count == t->items.len;
+    const GpType **items = GP_NEW_ARRAY(b->c->arena, const GpType *, t->items.len);
+    for (uint32_t i = 0; i < t->items.len; i++) {
+        const GpType *want = fits ? hint->args[i].type : NULL;
+        items[i] = gp_body_expr(b, t->items.at[i], want);
+        if (want && !gp_body_is(b, want, GpTy_Infer)) {
+            gp_body_coerce(b, t->items.at[i], want, GP_NO_REASON);
+            items[i] = want;
+        }
+    }
+    return gp_ty_tuple(b->c->types, items, t->items.len);
+}
+
+const GpType *gp_check_array(GpBody *b, GpNode *n, const GpType *hint) {
+    GpAstArray *a = GP_AS(Array, n);
+    if (hint)
+        hint = gp_body_head(b, hint);
+    const GpType *elem = hint && (hint->kind == GpTy_Array || hint->kind == GpTy_Slice)
+                             ? hint->inner : gp_fresh_type(b->c, GpInfer_Any);
+    for (uint32_t i = 0; i < a->items.len; i++)
+        gp_body_expect(b, a->items.at[i], elem, GP_NO_REASON);
+    return gp_ty_array(b->c->types, elem, gp_const_int(b->c->types, a->items.len));
+}
+
+const GpType *gp_check_repeat(GpBody *b, GpNode *n, const GpType *hint) {
+    GpAstRepeat *r = GP_AS(Repeat, n);
+    if (hint)
+        hint = gp_body_head(b, hint);
+    const GpType *want = hint && hint->kind == GpTy_Array ? hint->inner : NULL;
+    const GpType *elem = gp_body_expr(b, r->value, want);
+    if (want && !gp_body_is(b, want, GpTy_Infer)) {
+        gp_body_coerce(b, r->value, want, GP_NO_REASON);
+        elem = want;
+    }
+    const GpConst *count = gp_const_of_node(b->c, b->fn, r->count);
+    r->count->type = gp_ty_usize(b->c->types);
+    return gp_ty_array(b->c->types, elem, count);
+}
+
+/* ---- struct literals ------------------------------------------------------------------------------ */
+
+/* Fields of tuple structs and variants are named 0, 1, 2 .. */
+bool gp_body_find_field(const GpDef *def, GpSym name, uint32_t *out) {
+    for (uint32_t i = 0; i < def->field_count; i++) {
+        char digits[16];
+        snprintf(digits, sizeof digits, "%u", i);
+        GpSym at = def->field_names ? def->field_names[i] : NULL;
+        if (at ? at == name : strcmp(digits, name->name) == 0) {
+            *out = i;
+            return true;
+        }
+    }
+    return false;
+}
+
+const char *gp_body_owner_kind(const GpDef *def) {
+    return def->kind == GpDef_Variant ? "variant" : def->kind == GpDef_Union ? "union" : "struct";
+}
+
+/* "`x`", "`x` and `y`", "`x`, `y` and `z`" of the fields that are not in `seen`. */
+const char *gp_body_missing_fields(GpBody *b, const GpDef *def, const bool *seen, uint32_t *count) {
+    GpText t = {.session = gp_arena_session(b->c->arena)};
+    uint32_t total = 0, at = 0;
+    for (uint32_t i = 0; i < def->field_count; i++)
+        total += !seen[i];
+    for (uint32_t i = 0; i < def->field_count; i++) {
+        if (seen[i])
+            continue;
+        if (at)
+            gp_text_puts(&t, at + 1 == total ? " and " : ", ");
+        at++;
+        if (def->field_names && def->field_names[i])
+            gp_text_printf(&t, "`%s`", def->field_names[i]->name);
+        else
+            gp_text_printf(&t, "`%u`", i);
+    }
+    *count = total;
+    const char *copy = gp_arena_copy(b->c->arena, gp_text_cstr(&t), t.len);
+    gp_text_free(&t);
+    return copy;
+}
+
+static void report_unknown_field(GpBody *b, const GpDef *def, const GpAstFieldInit *f, const char *name) {
+    GpSpan at = {f->node.span.src, f->node.span.off, f->name->len};
+    GpDiag *d;
+    if (def->kind == GpDef_Variant)
+        d = gp_diag(b->c->diags, GpDiag_E0559, at, name, f->name->name);
+    else
+        d = gp_diag(b->c->diags, GpDiag_E0560, at, gp_body_owner_kind(def), name, f->name->name);
+    gp_primary_label(d, "`%s` does not have this field", name);
+}
+
+/* `x` alone stands for `x: x`. */
+static void check_field_init(GpBody *b, GpAstFieldInit *f, const GpType *want) {
+    if (f->value) {
+        gp_body_expect(b, f->value, want, GP_NO_REASON);
+        return;
+    }
+    GpLocal *local = gp_body_find_local(b, f->name);
+    if (!local) {
+        gp_primary_label(gp_diag(b->c->diags, GpDiag_E0425, f->node.span,
+                                 "cannot find value", gp_arena_printf(b->c->arena, "`%s`", f->name->name)),
+                         "not found in this scope");
+        return;
+    }
+    if (!gp_body_unify(b, want, local->type, f->node.span))
+        gp_body_mismatch(b, f->node.span, want, local->type, GP_NO_REASON);
+}
+
+static void check_fields(GpBody *b, GpAstStructLit *s, const GpRes *res, bool *seen, const char *name) {
+    const GpDef *def = res->def;
+    for (uint32_t i = 0; i < s->fields.len; i++) {
+        GpAstFieldInit *f = GP_AS(FieldInit, s->fields.at[i]);
+        uint32_t at;
+        if (!gp_body_find_field(def, f->name, &at)) {
+            report_unknown_field(b, def, f, name);
+            if (f->value)
+                gp_body_expr(b, f->value, NULL);
+            continue;
+        }
+        if (seen[at])
+            gp_primary_label(gp_diag(b->c->diags, GpDiag_E0062, f->node.span, f->name->name),
+                             "used more than once");
+        seen[at] = true;
+        const GpType *want = gp_body_field_type(b, def, res->args, res->arg_count, at);
+        f->node.type = want;
+        GpRes *fr = gp_body_set_res(b, &f->node, f->value ? GpRes_Field : GpRes_Local);
+        fr->index = at;
+        fr->local = f->value ? NULL : gp_body_find_local(b, f->name);
+        check_field_init(b, f, want);
+    }
+}
+
+const GpType *gp_check_struct_lit(GpBody *b, GpNode *n, const GpType *hint) {
+    GpAstStructLit *s = GP_AS(StructLit, n);
+    GpRes found = {0};
+    if (!gp_resolve_path(b->c, b->fn, s->path, GpNs_Type, &found) || !found.def)
+        return gp_body_error(b);
+    GpRes *res = gp_body_set_res(b, n, GpRes_Construct);
+    *res = found;
+    res->kind = GpRes_Construct;
+    const GpType *type = gp_body_adt_of(b, res);
+    if (type->kind == GpTy_Adt && res->def->kind != GpDef_Variant) {
+        res->def = (GpDef *)(uintptr_t)type->def; /* through an alias */
+        res->args = type->args;
+        res->arg_count = type->arg_count;
+    }
+    if (res->def->kind != GpDef_Struct && res->def->kind != GpDef_Variant) {
+        gp_primary_label(gp_diag(b->c->diags, GpDiag_E0574, s->path->span, res->def->name->name),
+                         "not a struct, variant or union type");
+        return gp_body_error(b);
+    }
+    if (hint)
+        gp_unify(b->c, hint, type);
+    bool *seen = GP_NEW_ARRAY(b->c->arena, bool, res->def->field_count);
+    const char *name = gp_body_text(b, s->path->span);
+    check_fields(b, s, res, seen, name);
+    uint32_t missing;
+    const char *names = gp_body_missing_fields(b, res->def, seen, &missing);
+    if (s->base)
+        gp_body_expect(b, s->base, type, GP_NO_REASON);
+    else if (missing)
+        gp_primary_label(gp_diag(b->c->diags, GpDiag_E0063, s->path->span,
+                                 gp_arena_printf(b->c->arena, "missing field%s %s in initializer of `%s`",
+                                                 missing == 1 ? "" : "s", names, gp_body_name(b, type))),
+                         "missing %s", names);
+    return type;
+}

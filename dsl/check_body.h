@@ -1,0 +1,221 @@
+/* Inside the body checker (check*.c): the state of one function's check and the parts' entry
+** points. Not for other files.
+**
+** Reading order: check.c (driver, locals, final pass), check_coerce.c (coercion, E0308),
+** check_expr.c, check_lit.c, check_op.c, check_call.c, check_closure.c, check_stmt.c, check_flow.c,
+** check_pat.c, check_match.c, check_cast.c, check_macro.c, check_mut.c, check_const.c.
+**
+** Types in flight may hold inference variables; gp_body_head gives the known head. Everything
+** that can only be decided once inference is over is kept in `pending` and decided at the end.
+** A node whose check failed has GpTy_Error, which agrees with everything. */
+#ifndef GP_CHECK_BODY_H
+#define GP_CHECK_BODY_H
+
+#include "dsl/check.h"
+
+typedef enum GpFrameKind {
+    GpFrame_Loop, GpFrame_While, GpFrame_For, GpFrame_Block, GpFrame_Closure
+} GpFrameKind;
+
+/* What break, continue and return can leave. */
+typedef struct GpFrame {
+    GpFrameKind kind;
+    GpNode *node;
+    GpSym label;          /* NULL: none */
+    const GpType *result; /* Loop, Block: the value that break gives; Closure: its return type */
+    bool has_break;
+    GpSpan ret_span;      /* Closure: its written return type, GP_NO_SPAN without one */
+    struct GpFrame *outer;
+} GpFrame;
+
+/* What is known of a local beyond what later phases need; index is GpLocal.id. */
+typedef struct GpLocalInfo {
+    GpNode *type_node; /* written type, NULL */
+    GpNode *init;      /* the initialiser it came from, NULL */
+    GpNode *pat;       /* the PatName that binds it, NULL for self */
+    bool is_deferred;  /* `let x;`: its first assignment initialises it */
+} GpLocalInfo;
+
+/* Why a type is expected, for the second label of E0308. */
+typedef struct GpReason {
+    GpSpan span;       /* GP_NO_SPAN: no label */
+    const char *label;
+    const GpDef *fn;   /* arguments: the function, noted as `defined here` */
+} GpReason;
+
+typedef enum GpPendingKind {
+    GpPending_Binary,  /* operands not known yet */
+    GpPending_Cast,
+    GpPending_Bound,   /* the arguments of `res` must meet its def's bounds */
+    GpPending_Range,   /* `type` must be an integer */
+    GpPending_Diverge, /* a variable that only `!` flowed into */
+} GpPendingKind;
+
+typedef struct GpPending {
+    GpPendingKind kind;
+    bool is_done;
+    GpNode *node;
+    const GpType *type;
+    const GpRes *res;
+} GpPending;
+
+typedef struct GpUnsafe {
+    GpNode *node;
+    bool is_used;
+    struct GpUnsafe *outer;
+} GpUnsafe;
+
+typedef struct GpClosureSig {
+    const GpType **params;
+    uint32_t count;
+    const GpType *ret;
+} GpClosureSig;
+
+typedef struct GpBody {
+    GpCheck *c;
+    GpDef *fn;             /* the function or constant being checked */
+    GP_VEC(GpLocal *) locals;
+    GP_VEC(GpLocalInfo) infos;
+    GP_VEC(GpLocal *) visible; /* innermost last */
+    GP_VEC(GpPending) pending;
+    GP_VEC(GpCallEdge) calls;
+    GpMap closures;        /* closure node -> GpClosureSig */
+    const GpType *ret;
+    GpSpan ret_span;       /* of the written return type, GP_NO_SPAN without one */
+    GpFrame *frame;
+    GpUnsafe *unsafe_block;
+    GpNode *closure;       /* innermost closure being checked */
+    GpSpan diverged_at;
+    bool diverges;         /* what follows cannot be reached */
+    bool is_const;         /* a constant's value: no locals, no calls of non-const things */
+    bool has_reported_infer;
+} GpBody;
+
+/* ---- check.c */
+GpLocal *gp_body_add_local(GpBody *b, GpSym name, GpSpan span, const GpType *type, bool is_mut);
+GpLocal *gp_body_find_local(const GpBody *b, GpSym name);
+GpRes *gp_body_set_res(GpBody *b, GpNode *n, GpResKind kind);
+void gp_body_pend(GpBody *b, GpPending p);
+/* Tries what waits for types again; at the end nothing may wait. */
+void gp_body_settle(GpBody *b);
+const GpType *gp_body_head(GpBody *b, const GpType *t); /* shallow */
+const GpType *gp_body_known(GpBody *b, const GpType *t); /* the same, after trying what waits */
+const char *gp_body_name(GpBody *b, const GpType *t);   /* zonked, for messages */
+const GpType *gp_body_error(GpBody *b);
+const GpType *gp_body_unit(GpBody *b);
+const GpType *gp_body_bool(GpBody *b);
+bool gp_body_is(GpBody *b, const GpType *t, GpTypeKind kind);
+void gp_body_unsupported(GpBody *b, GpSpan span, const char *fmt, ...) GP_PRINTF(3, 4);
+const char *gp_body_text(GpBody *b, GpSpan span); /* the source text of a span, one line */
+GpNode *gp_body_bare(GpNode *n); /* without parentheses */
+
+/* ---- check_coerce.c */
+#define GP_NO_REASON ((GpReason){GP_NO_SPAN, NULL, NULL})
+void gp_body_adjust(GpBody *b, GpNode *n, GpAdjustKind kind, const GpType *type);
+/* Checks n against the expected type with Rust's coercions; E0308 when it does not fit. */
+const GpType *gp_body_expect(GpBody *b, GpNode *n, const GpType *want, GpReason why);
+bool gp_body_coerce(GpBody *b, GpNode *n, const GpType *want, GpReason why);
+bool gp_body_can_coerce(GpBody *b, GpNode *n, const GpType *want);
+/* Equal types, where an equality of shapes that only an instance can decide is an obligation. */
+bool gp_body_unify(GpBody *b, const GpType *a, const GpType *t, GpSpan span);
+GpDiag *gp_body_mismatch(GpBody *b, GpSpan span, const GpType *want, const GpType *got, GpReason why);
+/* `i32` in backticks, or integer, floating-point number, closure .. */
+const char *gp_body_describe(GpBody *b, const GpType *t);
+
+/* ---- check_expr.c */
+/* Types an expression; `hint` (may be NULL) only guides inference. */
+const GpType *gp_body_expr(GpBody *b, GpNode *n, const GpType *hint);
+const GpType *gp_body_final(const GpNode *n); /* the type after its adjustments */
+const GpType *gp_check_path(GpBody *b, GpNode *n, const GpType *hint);
+/* Resolves a path expression that is no local; false after an error. */
+bool gp_body_resolve(GpBody *b, GpNode *n, const char *what, GpRes *out);
+const GpType *gp_body_field_type(GpBody *b, const GpDef *owner, const GpGArg *args, uint32_t count, uint32_t i);
+const GpType *gp_body_adt_of(GpBody *b, const GpRes *res); /* of a struct or variant with args */
+void gp_body_need_unsafe(GpBody *b, GpSpan span, const char *what, const char *label);
+
+/* ---- check_adt.c */
+const GpType *gp_check_tuple(GpBody *b, GpNode *n, const GpType *hint);
+const GpType *gp_check_array(GpBody *b, GpNode *n, const GpType *hint);
+const GpType *gp_check_repeat(GpBody *b, GpNode *n, const GpType *hint);
+const GpType *gp_check_struct_lit(GpBody *b, GpNode *n, const GpType *hint);
+bool gp_body_find_field(const GpDef *def, GpSym name, uint32_t *out);
+const char *gp_body_owner_kind(const GpDef *def); /* "struct", "variant", "union" */
+/* The fields that are not in `seen`, as a list for messages; *count is how many. */
+const char *gp_body_missing_fields(GpBody *b, const GpDef *def, const bool *seen, uint32_t *count);
+
+/* ---- check_lit.c */
+const GpType *gp_check_lit(GpBody *b, GpNode *n, const GpType *hint);
+void gp_check_lit_range(GpBody *b, GpNode *n, bool is_negative);
+
+/* ---- check_op.c */
+const GpType *gp_check_unary(GpBody *b, GpNode *n, const GpType *hint);
+const GpType *gp_check_binary(GpBody *b, GpNode *n, const GpType *hint);
+const GpType *gp_check_assign(GpBody *b, GpNode *n, const GpType *hint);
+bool gp_body_retry_binary(GpBody *b, GpPending *p, bool is_last);
+bool gp_body_is_number(const GpType *t); /* integer or float, variables of those classes too */
+bool gp_body_is_int(const GpType *t);
+bool gp_body_is_float(const GpType *t);
+
+/* ---- check_call.c */
+const GpType *gp_check_call(GpBody *b, GpNode *n, const GpType *hint);
+const GpType *gp_check_method(GpBody *b, GpNode *n, const GpType *hint);
+void gp_body_use_fn(GpBody *b, const GpDef *def, const GpGArg *args, uint32_t count, GpSpan span);
+
+/* ---- check_closure.c */
+const GpType *gp_check_closure(GpBody *b, GpNode *n, const GpType *hint);
+/* want: parameter types, then the return type; NULL entries are unknown */
+const GpType *gp_body_closure(GpBody *b, GpNode *n, const GpType *const *want, uint32_t count, const GpType *ret);
+
+/* ---- check_stmt.c */
+const GpType *gp_check_block(GpBody *b, GpNode *n, const GpType *hint);
+const GpType *gp_body_block_expect(GpBody *b, GpNode *n, const GpType *want, GpReason why);
+
+/* ---- check_flow.c */
+const GpType *gp_check_if(GpBody *b, GpNode *n, const GpType *hint);
+const GpType *gp_check_while(GpBody *b, GpNode *n, const GpType *hint);
+const GpType *gp_check_loop(GpBody *b, GpNode *n, const GpType *hint);
+const GpType *gp_check_for(GpBody *b, GpNode *n, const GpType *hint);
+const GpType *gp_check_break(GpBody *b, GpNode *n, const GpType *hint);
+const GpType *gp_check_continue(GpBody *b, GpNode *n, const GpType *hint);
+const GpType *gp_check_return(GpBody *b, GpNode *n, const GpType *hint);
+const GpType *gp_check_range(GpBody *b, GpNode *n, const GpType *hint);
+const GpType *gp_body_if_expect(GpBody *b, GpNode *n, const GpType *want, GpReason why);
+/* A condition: && chains of bools and `let p = e`; its bindings stay visible. */
+void gp_body_cond(GpBody *b, GpNode *n);
+void gp_body_diverge(GpBody *b, GpNode *n);
+
+/* ---- check_pat.c */
+/* Checks a pattern against the type of the value and makes its bindings visible. */
+void gp_body_pat(GpBody *b, GpNode *pat, const GpType *type, GpNode *type_node, GpNode *init);
+
+/* ---- check_match.c */
+const GpType *gp_check_match(GpBody *b, GpNode *n, const GpType *hint);
+const GpType *gp_body_match_expect(GpBody *b, GpNode *n, const GpType *want, GpReason why);
+/* E0005 when a pattern of `let`, `for` or a parameter may fail. */
+void gp_body_irrefutable(GpBody *b, GpNode *pat, const GpType *type, const char *where);
+
+/* ---- check_cast.c */
+const GpType *gp_check_cast(GpBody *b, GpNode *n, const GpType *hint);
+void gp_body_finish_cast(GpBody *b, GpNode *n);
+
+/* ---- check_macro.c */
+const GpType *gp_check_macro(GpBody *b, GpNode *n, const GpType *hint);
+
+/* ---- check_mut.c */
+/* The local that a place is part of without going through a reference; NULL when there is none. */
+GpLocal *gp_body_place_root(GpBody *b, GpNode *place);
+bool gp_body_is_place(GpBody *b, GpNode *n);
+void gp_body_check_assignable(GpBody *b, GpNode *place, GpSpan span, bool is_compound);
+void gp_body_check_borrow_mut(GpBody *b, GpNode *place, GpSpan span);
+/* The same for a borrow of what `receiver`, of type `from`, refers to after `derefs` steps. */
+void gp_body_check_reborrow_mut(GpBody *b, GpNode *receiver, const GpType *from, uint32_t derefs);
+void gp_body_mark_addressed(GpBody *b, GpNode *place);
+
+/* ---- check_const.c */
+/* Whether the shapes are equal for some instances only; then keeps the obligations. */
+bool gp_body_oblige_const(GpBody *b, const GpConst *lhs, const GpConst *rhs, GpSpan span);
+bool gp_body_oblige_shape(GpBody *b, const GpShapeTy *lhs, const GpShapeTy *rhs, GpSpan span);
+/* Numbers of elements of reshape, axes of broadcast. */
+void gp_body_check_shapes(GpBody *b, const GpDef *fn, const GpType *from, const GpType *to, GpSpan span);
+
+#endif

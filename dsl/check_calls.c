@@ -1,0 +1,81 @@
+/* The call graph of a module: helpers take the track of what they call, a kernel may not reach the
+** other track's operations through them, and nothing may call itself, since all is inlined. */
+#include "dsl/check_body.h"
+
+static void report_track(GpCheck *c, const GpDef *fn, const GpCallEdge *e) {
+    bool is_tile = e->callee->track == GpTrack_Tile;
+    GpDiag *d = gp_diag(c->diags, GpDiag_G0221, e->span, e->callee->name->name, is_tile ? "tile" : "SIMT",
+                        fn->name->name, is_tile ? "SIMT" : "tile");
+    gp_primary_label(d, "uses %s operations", is_tile ? "tile" : "SIMT");
+    if (fn->kernel.track != GpTrack_None && fn->kernel.span.src)
+        gp_label(d, fn->kernel.span, "this makes `%s` a %s kernel", fn->name->name, is_tile ? "SIMT" : "tile");
+}
+
+/* One round of spreading tracks from callees to callers. */
+static bool spread(GpCheck *c, GpDef *fn) {
+    bool changed = false;
+    for (uint32_t i = 0; i < fn->call_count; i++) {
+        const GpCallEdge *e = &fn->calls[i];
+        GpTrack track = e->callee->track;
+        if (e->callee->is_std || track == GpTrack_None || fn->track == track)
+            continue;
+        if (fn->track == GpTrack_None) {
+            fn->track = track;
+            changed = true;
+        } else if (e->callee->kernel.track == GpTrack_None) {
+            report_track(c, fn, e);
+        }
+    }
+    return changed;
+}
+
+/* ---- recursion ------------------------------------------------------------------------------------ */
+
+typedef struct Visit {
+    GpDef *fn;
+    uint32_t at; /* next edge */
+} Visit;
+
+enum { Seen_No = 2, Seen_Open = 3, Seen_Done = 4 }; /* check_state, which gp_check_fn left at 2 */
+
+static void report_cycle(GpCheck *c, const GpDef *from, const GpCallEdge *e) {
+    GpDiag *d = gp_diag(c->diags, GpDiag_G0250, e->span, e->callee->name->name);
+    gp_primary_label(d, from == e->callee ? "recursive call" : "leads back to `%s`", e->callee->name->name);
+    gp_help(d, "write it as a loop");
+}
+
+/* Depth first with a stack of our own: chains of helpers may be long. */
+static void find_cycles(GpCheck *c, GpDef *root) {
+    GP_VEC(Visit) stack = {0};
+    root->check_state = Seen_Open;
+    GP_PUSH(c->arena, &stack, ((Visit){root, 0}));
+    while (stack.len) {
+        Visit *v = &stack.at[stack.len - 1];
+        if (v->at == v->fn->call_count) {
+            v->fn->check_state = Seen_Done;
+            stack.len--;
+            continue;
+        }
+        const GpCallEdge *e = &v->fn->calls[v->at++];
+        if (e->callee->check_state == Seen_Open) {
+            report_cycle(c, v->fn, e);
+        } else if (e->callee->check_state == Seen_No) {
+            GpDef *next = (GpDef *)(uintptr_t)e->callee;
+            next->check_state = Seen_Open;
+            GP_PUSH(c->arena, &stack, ((Visit){next, 0}));
+        }
+    }
+}
+
+void gp_check_calls(GpCheck *c) {
+    GpModule *m = c->module;
+    bool changed = true;
+    while (changed) {
+        changed = false;
+        for (uint32_t i = 0; i < m->fn_count; i++)
+            changed |= spread(c, m->fns[i]);
+    }
+    for (uint32_t i = 0; i < m->fn_count; i++)
+        if (m->fns[i]->check_state == Seen_No)
+            find_cycles(c, m->fns[i]);
+}

@@ -1,0 +1,214 @@
+/* Coercions and the mismatch report: what Rust converts without being asked (never to anything,
+** &mut to &, reborrows, &&T to &T, &[T; N] to &[T]) and E0308 for everything else. */
+#include "dsl/check_body.h"
+
+static const GpAdjust *append(GpBody *b, const GpAdjust *list, const GpAdjust *step) {
+    if (!list)
+        return step;
+    GpAdjust *copy = GP_NEW(b->c->arena, GpAdjust);
+    *copy = *list;
+    copy->next = append(b, list->next, step);
+    return copy;
+}
+
+void gp_body_adjust(GpBody *b, GpNode *n, GpAdjustKind kind, const GpType *type) {
+    GpAdjust *step = GP_NEW(b->c->arena, GpAdjust);
+    step->kind = kind;
+    step->type = type;
+    n->adjust = append(b, n->adjust, step);
+}
+
+const GpType *gp_body_final(const GpNode *n) {
+    const GpType *t = n->type;
+    for (const GpAdjust *a = n->adjust; a; a = a->next)
+        t = a->type;
+    return t;
+}
+
+/* ---- reporting ------------------------------------------------------------------------------ */
+
+const char *gp_body_describe(GpBody *b, const GpType *t) {
+    t = gp_zonk(b->c, t);
+    if (t->kind == GpTy_Infer && t->infer == GpInfer_Int)
+        return "integer";
+    if (t->kind == GpTy_Infer && t->infer == GpInfer_Float)
+        return "floating-point number";
+    if (t->kind == GpTy_Closure)
+        return "closure";
+    if (t->kind == GpTy_FnItem)
+        return "fn item";
+    return gp_arena_printf(b->c->arena, "`%s`", gp_ty_name(b->c->arena, t));
+}
+
+/* Extents that differ are named: the two types often look alike. */
+static void explain_shapes(GpBody *b, GpDiag *d, const GpType *want, const GpType *got) {
+    while (want->kind == GpTy_Ref && got->kind == GpTy_Ref) {
+        want = want->inner;
+        got = got->inner;
+    }
+    if (want->kind != GpTy_Adt || got->kind != GpTy_Adt || want->def != got->def)
+        return;
+    for (uint32_t i = 0; i < want->arg_count && i < got->arg_count; i++) {
+        if (want->args[i].kind != GpGArg_Shape || got->args[i].kind != GpGArg_Shape ||
+            want->args[i].shape == got->args[i].shape)
+            continue;
+        GpText t = {.session = gp_arena_session(b->c->arena)};
+        gp_text_puts(&t, "expected shape `");
+        gp_shapety_print(want->args[i].shape, &t);
+        gp_text_puts(&t, "`, found shape `");
+        gp_shapety_print(got->args[i].shape, &t);
+        gp_text_puts(&t, "`");
+        gp_note(d, "%s", gp_text_cstr(&t));
+        gp_text_free(&t);
+    }
+}
+
+/* The change that makes a simple mistake right; each was tried on the program it answers. */
+static void help_mismatch(GpBody *b, GpDiag *d, GpSpan span, const GpType *want, const GpType *got) {
+    want = gp_zonk(b->c, want);
+    got = gp_zonk(b->c, got);
+    explain_shapes(b, d, want, got);
+    if (!span.src)
+        return;
+    GpSpan end = {span.src, span.off + span.len, 0};
+    GpSpan start = {span.src, span.off, 0};
+    if (gp_body_is_float(want) && got->kind == GpTy_Infer && got->infer == GpInfer_Int) {
+        const char *text = gp_body_text(b, span);
+        if (text[0] >= '0' && text[0] <= '9' && strspn(text, "0123456789_") == strlen(text))
+            gp_suggest(d, end, ".0", "use a float literal");
+        return;
+    }
+    if (want->kind == GpTy_Ref && !want->is_mut && want->inner == got)
+        gp_suggest(d, start, "&", "consider borrowing here");
+    else if (want->kind == GpTy_Ref && want->is_mut && want->inner == got)
+        gp_suggest(d, start, "&mut ", "consider mutably borrowing here");
+    else if (got->kind == GpTy_Ref && got->inner == want && gp_ty_is_copy(want))
+        gp_suggest(d, start, "*", "consider dereferencing the borrow");
+}
+
+GpDiag *gp_body_mismatch(GpBody *b, GpSpan span, const GpType *want, const GpType *got, GpReason why) {
+    GpDiag *d = gp_diag(b->c->diags, GpDiag_E0308, span, "mismatched types");
+    gp_primary_label(d, "expected %s, found %s", gp_body_describe(b, want), gp_body_describe(b, got));
+    if (why.label && why.span.src)
+        gp_label(d, why.span, "%s", why.label);
+    help_mismatch(b, d, span, want, got);
+    if (why.fn && why.fn->name && why.fn->span.src && !why.fn->is_std)
+        gp_note_at(d, why.fn->span, "%s defined here", why.fn->sig.has_self ? "method" : "function");
+    return d;
+}
+
+/* ---- equality that may depend on the instance ------------------------------------------------ */
+
+static bool unify_arg(GpBody *b, const GpGArg *a, const GpGArg *t, GpSpan span) {
+    if (a->kind != t->kind)
+        return false;
+    if (a->kind == GpGArg_Type)
+        return gp_body_unify(b, a->type, t->type, span);
+    if (a->kind == GpGArg_Const)
+        return gp_unify_const(b->c, a->value, t->value) ||
+               gp_body_oblige_const(b, a->value, t->value, span);
+    return gp_unify_shape(b->c, a->shape, t->shape) || gp_body_oblige_shape(b, a->shape, t->shape, span);
+}
+
+bool gp_body_unify(GpBody *b, const GpType *a, const GpType *t, GpSpan span) {
+    if (gp_unify(b->c, a, t))
+        return true;
+    a = gp_body_head(b, a);
+    t = gp_body_head(b, t);
+    if (a->kind != t->kind || a->kind == GpTy_Infer)
+        return false;
+    if (a->kind == GpTy_Ref || a->kind == GpTy_RawPtr || a->kind == GpTy_Slice)
+        return a->is_mut == t->is_mut && gp_body_unify(b, a->inner, t->inner, span);
+    if (a->kind == GpTy_Array)
+        return gp_body_unify(b, a->inner, t->inner, span) &&
+               (gp_unify_const(b->c, a->count, t->count) ||
+                gp_body_oblige_const(b, a->count, t->count, span));
+    if (a->kind != GpTy_Adt && a->kind != GpTy_Tuple)
+        return false;
+    if (a->def != t->def || a->arg_count != t->arg_count)
+        return false;
+    for (uint32_t i = 0; i < a->arg_count; i++)
+        if (!unify_arg(b, &a->args[i], &t->args[i], span))
+            return false;
+    return true;
+}
+
+/* ---- coercion ------------------------------------------------------------------------------- */
+
+/* `got` is a reference and `want` too: reborrow, weaken, look through, unsize. */
+static bool coerce_ref(GpBody *b, GpNode *n, const GpType *got, const GpType *want) {
+    if (want->is_mut && !got->is_mut)
+        return false;
+    const GpAdjust *before = n->adjust;
+    GpAdjustKind borrow = want->is_mut ? GpAdjust_BorrowMut : GpAdjust_Borrow;
+    const GpType *target = gp_body_head(b, want->inner);
+    const GpType *inner = gp_body_head(b, got->inner);
+    for (const GpType *at = got; at->kind == GpTy_Ref; at = gp_body_head(b, at->inner)) {
+        if (want->is_mut && !at->is_mut)
+            break;
+        inner = gp_body_head(b, at->inner);
+        gp_body_adjust(b, n, GpAdjust_Deref, inner);
+        if (gp_body_unify(b, target, inner, n->span)) {
+            if (at == got && !got->is_mut)
+                n->adjust = before; /* & to &: the same reference */
+            else
+                gp_body_adjust(b, n, borrow, want);
+            return true;
+        }
+        if (target->kind == GpTy_Slice && inner->kind == GpTy_Array &&
+            gp_body_unify(b, target->inner, inner->inner, n->span)) {
+            gp_body_adjust(b, n, borrow, gp_ty_ref(b->c->types, inner, want->is_mut));
+            gp_body_adjust(b, n, GpAdjust_Unsize, want);
+            return true;
+        }
+    }
+    n->adjust = before;
+    return false;
+}
+
+bool gp_body_can_coerce(GpBody *b, GpNode *n, const GpType *want) {
+    const GpType *got = gp_body_head(b, gp_body_final(n));
+    want = gp_body_head(b, want);
+    if (got->kind == GpTy_Error || want->kind == GpTy_Error)
+        return true;
+    if (got->kind == GpTy_Never && want->kind != GpTy_Never) {
+        gp_body_adjust(b, n, GpAdjust_Never, want);
+        if (want->kind == GpTy_Infer)
+            gp_body_pend(b, (GpPending){.kind = GpPending_Diverge, .node = n, .type = want});
+        return true;
+    }
+    if (got->kind == GpTy_Ref && want->kind == GpTy_Ref)
+        return coerce_ref(b, n, got, want);
+    return gp_body_unify(b, want, got, n->span);
+}
+
+/* The expression whose type is wrong: the tail of a block, the value of parentheses. */
+static GpNode *blame(GpNode *n) {
+    for (;;) {
+        if (n->kind == GpNode_Paren)
+            n = GP_AS(Paren, n)->operand;
+        else if (n->kind == GpNode_Block && GP_AS(Block, n)->tail)
+            n = GP_AS(Block, n)->tail;
+        else
+            return n;
+    }
+}
+
+bool gp_body_coerce(GpBody *b, GpNode *n, const GpType *want, GpReason why) {
+    if (gp_body_can_coerce(b, n, want))
+        return true;
+    gp_body_mismatch(b, blame(n)->span, want, gp_body_final(n), why);
+    return false;
+}
+
+const GpType *gp_body_expect(GpBody *b, GpNode *n, const GpType *want, GpReason why) {
+    if (n->kind == GpNode_Block) /* what stands last in each branch is coerced and blamed */
+        return gp_body_block_expect(b, n, want, why);
+    if (n->kind == GpNode_If)
+        return gp_body_if_expect(b, n, want, why);
+    if (n->kind == GpNode_Match)
+        return gp_body_match_expect(b, n, want, why);
+    gp_body_expr(b, n, want);
+    gp_body_coerce(b, n, want, why);
+    return want;
+}

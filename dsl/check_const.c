@@ -1,0 +1,222 @@
+/* Equalities of shapes that a body needs and that only an instance can decide: kept here with
+** their places, printed by `check`, discharged at instantiation.
+**
+** Two polynomials are equal when they are one pointer, different for every instance when their
+** difference is a constant that is not zero, and an obligation otherwise. */
+#include "dsl/check_body.h"
+
+typedef enum GpObligationKind {
+    GpObligation_Equal,     /* lhs == rhs */
+    GpObligation_Broadcast, /* lhs == rhs or lhs == 1 */
+} GpObligationKind;
+
+typedef struct GpObligation {
+    GpObligationKind kind;
+    const GpDef *fn;
+    GpSpan span;
+    const GpConst *lhs, *rhs;
+    struct GpObligation *next; /* in the order of the source within a function */
+} GpObligation;
+
+typedef enum Verdict { Verdict_Equal, Verdict_Open, Verdict_Different } Verdict;
+
+static const GpConst *zonk(GpBody *b, const GpConst *c) {
+    return gp_zonk_arg(b->c, (GpGArg){.kind = GpGArg_Const, .value = c}).value;
+}
+
+static Verdict compare(GpBody *b, const GpConst *lhs, const GpConst *rhs) {
+    if (lhs == rhs || lhs->kind == GpConst_Error || rhs->kind == GpConst_Error)
+        return Verdict_Equal;
+    if (lhs->kind != GpConst_Poly || rhs->kind != GpConst_Poly)
+        return Verdict_Different;
+    const GpConst *diff = gp_const_sub(b->c->types, lhs, rhs);
+    int64_t value;
+    if (diff->kind != GpConst_Poly)
+        return Verdict_Open; /* overflow: the instance knows */
+    if (!gp_const_value(diff, &value))
+        return Verdict_Open;
+    return value == 0 ? Verdict_Equal : Verdict_Different;
+}
+
+static void keep(GpBody *b, GpObligationKind kind, const GpConst *lhs, const GpConst *rhs, GpSpan span) {
+    GpModule *m = b->c->module;
+    GpObligation **at = &m->obligations;
+    for (; *at; at = &(*at)->next)
+        if ((*at)->fn == b->fn && (*at)->kind == kind && (*at)->lhs == lhs && (*at)->rhs == rhs)
+            return;
+    GpObligation *o = GP_NEW(b->c->arena, GpObligation);
+    *o = (GpObligation){kind, b->fn, span, lhs, rhs, NULL};
+    *at = o;
+}
+
+bool gp_body_oblige_const(GpBody *b, const GpConst *lhs, const GpConst *rhs, GpSpan span) {
+    lhs = zonk(b, lhs);
+    rhs = zonk(b, rhs);
+    Verdict v = compare(b, lhs, rhs);
+    if (v != Verdict_Open)
+        return v == Verdict_Equal;
+    if (!b->c->module)
+        return false;
+    keep(b, GpObligation_Equal, lhs, rhs, span);
+    return true;
+}
+
+/* A shape generic as its elements, where its rank is known; NULL otherwise. */
+static const GpShapeTy *expand(GpBody *b, const GpShapeTy *s) {
+    if (s->kind != GpShape_Param)
+        return s->kind == GpShape_List ? s : NULL;
+    int64_t rank;
+    const GpType *t = s->param->const_type;
+    if (!t || t->kind != GpTy_Array || !gp_const_value(t->count, &rank) || rank < 0 || rank > GP_MAX_RANK)
+        return NULL;
+    const GpConst *dims[GP_MAX_RANK];
+    for (int32_t i = 0; i < rank; i++)
+        dims[i] = gp_const_atom(b->c->types, (GpAtom){s->param, i});
+    return gp_shape_list(b->c->types, dims, (uint8_t)rank);
+}
+
+bool gp_body_oblige_shape(GpBody *b, const GpShapeTy *lhs, const GpShapeTy *rhs, GpSpan span) {
+    lhs = gp_zonk_arg(b->c, (GpGArg){.kind = GpGArg_Shape, .shape = lhs}).shape;
+    rhs = gp_zonk_arg(b->c, (GpGArg){.kind = GpGArg_Shape, .shape = rhs}).shape;
+    if (lhs->kind == GpShape_Error || rhs->kind == GpShape_Error)
+        return true;
+    lhs = expand(b, lhs);
+    rhs = expand(b, rhs);
+    if (!lhs || !rhs || lhs->rank != rhs->rank)
+        return false;
+    for (uint8_t i = 0; i < lhs->rank; i++)
+        if (lhs->dim[i]->kind == GpConst_Poly && rhs->dim[i]->kind == GpConst_Poly &&
+            compare(b, lhs->dim[i], rhs->dim[i]) == Verdict_Different)
+            return false;
+    for (uint8_t i = 0; i < lhs->rank; i++)
+        if (!gp_unify_const(b->c, lhs->dim[i], rhs->dim[i]) &&
+            !gp_body_oblige_const(b, lhs->dim[i], rhs->dim[i], span))
+            return false;
+    return true;
+}
+
+/* ---- reshape and broadcast --------------------------------------------------------------------- */
+
+static const GpShapeTy *tile_shape(GpBody *b, const GpType *t) {
+    t = gp_zonk(b->c, t);
+    if (!gp_ty_is_lang(t, GpLang_Tile) || t->arg_count != 2 || t->args[1].kind != GpGArg_Shape)
+        return NULL;
+    const GpShapeTy *s = expand(b, t->args[1].shape);
+    for (uint8_t i = 0; s && i < s->rank; i++)
+        if (s->dim[i]->kind != GpConst_Poly)
+            return NULL;
+    return s;
+}
+
+static const char *shape_text(GpBody *b, const GpShapeTy *s) {
+    GpText t = {.session = gp_arena_session(b->c->arena)};
+    gp_shapety_print(s, &t);
+    const char *copy = gp_arena_copy(b->c->arena, gp_text_cstr(&t), t.len);
+    gp_text_free(&t);
+    return copy;
+}
+
+static const GpConst *numel(GpBody *b, const GpShapeTy *s) {
+    const GpConst *n = gp_const_int(b->c->types, 1);
+    for (uint8_t i = 0; i < s->rank; i++)
+        n = gp_const_mul(b->c->types, n, s->dim[i]);
+    return n;
+}
+
+static void check_reshape(GpBody *b, const GpShapeTy *from, const GpShapeTy *to, GpSpan span) {
+    const GpConst *have = numel(b, from), *want = numel(b, to);
+    if (gp_body_oblige_const(b, have, want, span))
+        return;
+    GpText h = {.session = gp_arena_session(b->c->arena)}, w = {.session = h.session};
+    gp_const_print(have, &h);
+    gp_const_print(want, &w);
+    GpDiag *d = gp_diag(b->c->diags, GpDiag_G0151, span, shape_text(b, from), shape_text(b, to));
+    gp_primary_label(d, "%s elements into %s", gp_text_cstr(&h), gp_text_cstr(&w));
+    gp_text_free(&h);
+    gp_text_free(&w);
+}
+
+/* Axes align at the end, as in NumPy. */
+static void check_broadcast(GpBody *b, const GpShapeTy *from, const GpShapeTy *to, GpSpan span) {
+    const GpConst *one = gp_const_int(b->c->types, 1);
+    bool fits = from->rank <= to->rank;
+    for (uint8_t i = 0; fits && i < from->rank; i++) {
+        const GpConst *f = from->dim[i], *t = to->dim[to->rank - from->rank + i];
+        Verdict is_one = compare(b, f, one), is_equal = compare(b, f, t);
+        if (is_one == Verdict_Equal || is_equal == Verdict_Equal)
+            continue;
+        fits = is_one == Verdict_Open || is_equal == Verdict_Open;
+        if (fits && b->c->module)
+            keep(b, GpObligation_Broadcast, f, t, span);
+    }
+    if (fits)
+        return;
+    GpDiag *d = gp_diag(b->c->diags, GpDiag_G0152, span, shape_text(b, from), shape_text(b, to));
+    gp_primary_label(d, "only axes of extent 1 are repeated");
+    gp_help(d, "insert the axis of extent 1 first: `.reshape(..).broadcast(..)`");
+}
+
+void gp_body_check_shapes(GpBody *b, const GpDef *fn, const GpType *from, const GpType *to, GpSpan span) {
+    bool is_reshape = fn->intrinsic == GpIntrinsic_ReshapeTile;
+    bool is_broadcast = fn->intrinsic == GpIntrinsic_BroadcastTile;
+    if (!is_reshape && !is_broadcast)
+        return;
+    const GpShapeTy *f = tile_shape(b, from), *t = tile_shape(b, to);
+    if (!f || !t)
+        return;
+    if (is_reshape)
+        check_reshape(b, f, t, span);
+    else
+        check_broadcast(b, f, t, span);
+}
+
+/* ---- what is left for instances -------------------------------------------------------------------- */
+
+static void print_one(const GpObligation *o, GpText *out) {
+    GpPlaceInFile at = gp_span_start(o->span);
+    gp_text_printf(out, "%s:%u:%u: ", at.file, at.line, at.column);
+    gp_const_print(o->lhs, out);
+    gp_text_puts(out, " == ");
+    gp_const_print(o->rhs, out);
+    if (o->kind == GpObligation_Broadcast) {
+        gp_text_puts(out, " or ");
+        gp_const_print(o->lhs, out);
+        gp_text_puts(out, " == 1");
+    }
+    gp_text_puts(out, "\n");
+}
+
+void gp_module_print_obligations(const GpModule *m, const GpDef *kernel, GpText *out) {
+    for (const GpObligation *o = m->obligations; o; o = o->next)
+        if (o->fn == kernel)
+            print_one(o, out);
+}
+
+static bool discharge(GpModule *m, const GpObligation *o, const GpSubst *subst, GpDiags *diags) {
+    const GpConst *lhs = gp_const_subst(m->std->types, o->lhs, subst);
+    const GpConst *rhs = gp_const_subst(m->std->types, o->rhs, subst);
+    int64_t l, r;
+    if (lhs == rhs || !gp_const_value(lhs, &l) || !gp_const_value(rhs, &r) || l == r ||
+        (o->kind == GpObligation_Broadcast && l == 1))
+        return true;
+    GpText lt = {.session = m->session}, rt = {.session = m->session}, values = {.session = m->session};
+    gp_const_print(o->lhs, &lt);
+    gp_const_print(o->rhs, &rt);
+    gp_text_printf(&values, "%lld and %lld", (long long)l, (long long)r);
+    GpDiag *d = gp_diag(diags, GpDiag_G0153, o->span, gp_text_cstr(&lt), gp_text_cstr(&rt), gp_text_cstr(&values));
+    gp_primary_label(d, "needs equal extents here");
+    if (o->fn->name && o->fn->span.src)
+        gp_label(d, o->fn->span, "in this instance of `%s`", o->fn->name->name);
+    gp_text_free(&lt);
+    gp_text_free(&rt);
+    gp_text_free(&values);
+    return false;
+}
+
+bool gp_check_obligations(GpModule *m, const GpDef *fn, const GpSubst *subst, GpDiags *diags) {
+    bool all = true;
+    for (const GpObligation *o = m->obligations; o; o = o->next)
+        if (o->fn == fn)
+            all &= discharge(m, o, subst, diags);
+    return all;
+}

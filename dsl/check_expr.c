@@ -1,0 +1,341 @@
+/* Expressions that are neither operators, calls nor control flow: dispatch, paths, fields,
+** indexing, aggregates, borrows. */
+#include "dsl/check_body.h"
+#include "dsl/resolve.h"
+
+/* ---- paths ----------------------------------------------------------------------------------- */
+
+static GpAstSegment *only_segment(GpNode *path_expr) {
+    GpAstPath *p = GP_AS(Path, GP_AS(PathExpr, path_expr)->path);
+    if (p->segments.len != 1 || p->self_type || p->is_global)
+        return NULL;
+    return GP_AS(Segment, p->segments.at[0]);
+}
+
+static uint32_t distance(const char *a, const char *z) {
+    uint32_t la = (uint32_t)strlen(a), lz = (uint32_t)strlen(z);
+    uint32_t row[33];
+    if (la > 32 || lz > 32)
+        return 99;
+    for (uint32_t j = 0; j <= lz; j++)
+        row[j] = j;
+    for (uint32_t i = 1; i <= la; i++) {
+        uint32_t diag = row[0];
+        row[0] = i;
+        for (uint32_t j = 1; j <= lz; j++) {
+            uint32_t up = row[j];
+            uint32_t sub = diag + (a[i - 1] != z[j - 1]);
+            row[j] = GP_MIN(sub, GP_MIN(up, row[j - 1]) + 1);
+            diag = up;
+        }
+    }
+    return row[lz];
+}
+
+static GpSym similar_local(GpBody *b, GpSym name) {
+    GpSym best = NULL;
+    uint32_t limit = GP_MAX(name->len, 3u) / 3 + 1;
+    for (uint32_t i = b->visible.len; i-- > 0;) {
+        GpSym at = b->visible.at[i]->name;
+        uint32_t d = at ? distance(name->name, at->name) : limit;
+        if (d < limit) {
+            limit = d;
+            best = at;
+        }
+    }
+    return best;
+}
+
+static void report_unresolved(GpBody *b, GpNode *n, GpSym name, const char *what) {
+    if (gp_report_unknown_import(b->c, b->fn, name, n->span))
+        return;
+    GpDiag *d = gp_diag(b->c->diags, GpDiag_E0425, n->span,
+                        what,
+                        gp_arena_printf(b->c->arena, "`%s`", name->name));
+    gp_primary_label(d, "not found in this scope");
+    GpSym near = similar_local(b, name);
+    if (near) {
+        gp_suggest(d, n->span, near->name, "a local variable with a similar name exists");
+        return;
+    }
+    near = gp_find_similar(b->c, b->fn, name, GpNs_Value);
+    if (near)
+        gp_suggest(d, n->span, near->name, "a similar name exists");
+}
+
+bool gp_body_resolve(GpBody *b, GpNode *n, const char *what, GpRes *out) {
+    GpAstSegment *seg = only_segment(n);
+    if (seg && strcmp(seg->name->name, "self") && strcmp(seg->name->name, "Self") &&
+        !gp_find_name(b->c, b->fn, seg->name, GpNs_Value) &&
+        !gp_find_name(b->c, b->fn, seg->name, GpNs_Type)) {
+        report_unresolved(b, n, seg->name, what);
+        return false;
+    }
+    memset(out, 0, sizeof *out);
+    return gp_resolve_path(b->c, b->fn, GP_AS(PathExpr, n)->path, GpNs_Value, out);
+}
+
+const GpType *gp_body_adt_of(GpBody *b, const GpRes *res) {
+    const GpDef *adt = res->def->kind == GpDef_Variant ? res->def->parent : res->def;
+    if (adt->kind == GpDef_TypeAlias && adt->alias)
+        return adt->alias;
+    return gp_ty_adt(b->c->types, adt, res->args, res->arg_count);
+}
+
+const GpType *gp_body_field_type(GpBody *b, const GpDef *owner, const GpGArg *args, uint32_t count,
+                                 uint32_t i) {
+    const GpDef *adt = owner->kind == GpDef_Variant ? owner->parent : owner;
+    GpSubst s = {(const GpDef *const *)adt->generics, args, GP_MIN(count, adt->generic_count)};
+    return gp_ty_subst(b->c->types, owner->field_types[i], &s);
+}
+
+void gp_body_need_unsafe(GpBody *b, GpSpan span, const char *what, const char *label) {
+    if (b->unsafe_block) {
+        for (GpUnsafe *u = b->unsafe_block; u; u = u->outer)
+            if (!u->outer)
+                u->is_used = true;
+        return;
+    }
+    if (b->fn->is_unsafe)
+        return;
+    GpDiag *d = gp_diag(b->c->diags, GpDiag_E0133, span, what);
+    gp_primary_label(d, "%s", label);
+}
+
+static const GpType *type_of_def(GpBody *b, GpNode *n, const GpRes *res) {
+    GpDef *def = res->def;
+    GpSubst s = {(const GpDef *const *)def->generics, res->args, GP_MIN(res->arg_count, def->generic_count)};
+    if (def->kind == GpDef_Fn)
+        return gp_ty_fn(b->c->types, def, res->args, res->arg_count);
+    if (def->kind == GpDef_ConstParam)
+        return def->const_type ? def->const_type : gp_body_error(b);
+    if (def->kind == GpDef_Const || def->kind == GpDef_Static) {
+        GpAstStatic *st = def->node && def->node->kind == GpNode_Static ? GP_AS(Static, def->node) : NULL;
+        if (st && st->is_mut)
+            gp_body_need_unsafe(b, n->span, "use of mutable static",
+                                "use of mutable static");
+        return def->const_type ? gp_ty_subst(b->c->types, def->const_type, &s) : gp_body_error(b);
+    }
+    if (def->kind == GpDef_Struct || def->kind == GpDef_Variant) {
+        if (def->field_count == 0)
+            return gp_body_adt_of(b, res);
+        gp_body_unsupported(b, n->span, "the constructor `%s` as a function value", def->name->name);
+        return gp_body_error(b);
+    }
+    GpDiag *d = gp_diag(b->c->diags, GpDiag_E0423, n->span,
+                        gp_arena_printf(b->c->arena, "`%s`", def->name ? def->name->name : "_"));
+    gp_primary_label(d, "not a value");
+    return gp_body_error(b);
+}
+
+const GpType *gp_check_path(GpBody *b, GpNode *n, const GpType *hint) {
+    (void)hint;
+    GpAstSegment *seg = only_segment(n);
+    GpLocal *local = seg && !seg->has_args ? gp_body_find_local(b, seg->name) : NULL;
+    if (local) {
+        gp_body_set_res(b, n, GpRes_Local)->local = local;
+        return local->type;
+    }
+    GpRes found;
+    if (!gp_body_resolve(b, n, "cannot find value", &found))
+        return gp_body_error(b);
+    GpRes *res = gp_body_set_res(b, n, found.kind);
+    *res = found;
+    if (!found.def)
+        return gp_body_error(b);
+    if ((found.def->kind == GpDef_Struct || found.def->kind == GpDef_Variant) && found.def->field_count == 0)
+        res->kind = GpRes_Construct;
+    return type_of_def(b, n, res);
+}
+
+/* ---- fields and indexing ----------------------------------------------------------------------- */
+
+static void report_no_field(GpBody *b, GpNode *n, const GpType *base, GpSym name) {
+    const GpType *t = gp_zonk(b->c, base);
+    while (t->kind == GpTy_Ref)
+        t = gp_body_head(b, t->inner);
+    if (t->kind == GpTy_Error)
+        return;
+    const char *type = gp_ty_name(b->c->arena, t);
+    GpSpan end = {n->span.src, n->span.off + n->span.len - name->len, name->len};
+    GpMethod m;
+    if (t->kind == GpTy_Infer && t->infer == GpInfer_Any) {
+        gp_primary_label(gp_diag(b->c->diags, GpDiag_E0282, n->span, ""), "cannot infer type");
+        return;
+    }
+    if (t->kind != GpTy_Infer && gp_find_method(b->c, b->fn, base, name, &m)) {
+        GpDiag *d = gp_diag(b->c->diags, GpDiag_E0615, end, name->name, type);
+        gp_primary_label(d, "method, not a field");
+        gp_suggest(d, (GpSpan){end.src, end.off + end.len, 0}, "()", "use parentheses to call the method");
+        return;
+    }
+    if (t->kind != GpTy_Adt && t->kind != GpTy_Tuple) {
+        GpDiag *d = gp_diag(b->c->diags, GpDiag_E0610, end, gp_body_name(b, t));
+        gp_primary_label(d, "%s", "");
+        return;
+    }
+    GpDiag *d = gp_diag(b->c->diags, GpDiag_E0609, end, name->name, type);
+    gp_primary_label(d, "unknown field");
+    GpText fields = {.session = gp_arena_session(b->c->arena)};
+    if (t->kind == GpTy_Adt)
+        for (uint32_t i = 0; i < t->def->field_count; i++)
+            if (t->def->field_names && t->def->field_names[i])
+                gp_text_printf(&fields, "%s`%s`", i ? ", " : "", t->def->field_names[i]->name);
+    if (fields.len)
+        gp_note(d, "available field%s: %s", t->def->field_count == 1 ? " is" : "s are", gp_text_cstr(&fields));
+    gp_text_free(&fields);
+}
+
+static const GpType *check_field(GpBody *b, GpNode *n, const GpType *hint) {
+    (void)hint;
+    GpAstField *f = GP_AS(Field, n);
+    const GpType *base = gp_body_known(b, gp_body_expr(b, f->base, NULL));
+    if (base->kind == GpTy_Error)
+        return base;
+    uint32_t index = 0, derefs = 0;
+    const GpType *type = NULL;
+    if (!gp_find_field(b->c, base, f->name, &index, &derefs, &type)) {
+        report_no_field(b, n, base, f->name);
+        return gp_body_error(b);
+    }
+    GpRes *res = gp_body_set_res(b, n, GpRes_Field);
+    res->index = index;
+    res->derefs = derefs;
+    return type;
+}
+
+static const GpType *report_index(GpBody *b, GpNode *n, const GpType *base) {
+    const char *name = gp_body_name(b, base);
+    if (gp_ty_is_lang(base, GpLang_DisjointSlice)) {
+        GpDiag *d = gp_diag(b->c->diags, GpDiag_E0608, n->span, name);
+        gp_help(d, "write through the index witness: `if let Some(x) = c.get_mut(idx) { .. }`");
+        return gp_body_error(b);
+    }
+    gp_primary_label(gp_diag(b->c->diags, GpDiag_E0608, n->span, name), "%s", "");
+    return gp_body_error(b);
+}
+
+/* The index is usize; an integer literal becomes one. */
+static void check_index_type(GpBody *b, GpNode *index, const GpType *base, const GpType *elem) {
+    const GpType *usize = gp_ty_usize(b->c->types);
+    const GpType *t = gp_body_head(b, gp_body_expr(b, index, usize));
+    if (gp_ty_is_lang(t, GpLang_Range)) {
+        gp_body_unsupported(b, index->span, "slicing with a range");
+        return;
+    }
+    if (t->kind == GpTy_Never || gp_unify(b->c, usize, t)) {
+        return;
+    }
+    const GpType *slice = base->kind == GpTy_Array ? gp_ty_slice(b->c->types, elem) : base;
+    const char *name = gp_body_name(b, t);
+    GpDiag *d = gp_diag(b->c->diags, GpDiag_E0277, index->span,
+                        gp_arena_printf(b->c->arena, "the type `%s` cannot be indexed by `%s`",
+                                        gp_body_name(b, slice), name));
+    gp_primary_label(d, "slice indices are of type `usize` or ranges of `usize`");
+    GpSpan end = {index->span.src, index->span.off + index->span.len, 0};
+    if (gp_body_is_int(t) && (index->kind == GpNode_PathExpr || index->kind == GpNode_Field ||
+                              index->kind == GpNode_MethodCall || index->kind == GpNode_Call))
+        gp_suggest(d, end, " as usize", "convert the index");
+}
+
+static const GpType *check_index(GpBody *b, GpNode *n, const GpType *hint) {
+    (void)hint;
+    GpAstIndex *ix = GP_AS(Index, n);
+    const GpType *base = gp_body_known(b, gp_body_expr(b, ix->base, NULL));
+    while (base->kind == GpTy_Ref) {
+        base = gp_body_head(b, base->inner);
+        gp_body_adjust(b, ix->base, GpAdjust_Deref, base);
+    }
+    if (base->kind != GpTy_Slice && base->kind != GpTy_Array) {
+        gp_body_expr(b, ix->index, NULL);
+        if (base->kind == GpTy_Error)
+            return base;
+        return report_index(b, n, base);
+    }
+    const GpType *elem = base->inner;
+    gp_body_set_res(b, n, GpRes_Operator);
+    check_index_type(b, ix->index, base, elem);
+    return elem;
+}
+
+/* ---- borrows ------------------------------------------------------------------------------------ */
+
+static const GpType *check_borrow(GpBody *b, GpNode *n, const GpType *hint) {
+    GpAstBorrow *r = GP_AS(Borrow, n);
+    const GpType *inner = NULL;
+    if (hint) {
+        hint = gp_body_head(b, hint);
+        if (hint->kind == GpTy_Ref || hint->kind == GpTy_RawPtr)
+            inner = gp_body_head(b, hint->inner);
+    }
+    const GpType *guide = inner && inner->kind == GpTy_Slice ? inner : inner;
+    const GpType *t = gp_body_expr(b, r->operand, guide);
+    if (gp_body_is(b, t, GpTy_Error))
+        return gp_body_error(b);
+    if (r->is_mut)
+        gp_body_check_borrow_mut(b, r->operand, n->span);
+    gp_body_mark_addressed(b, r->operand);
+    if (r->is_raw)
+        return gp_ty_ptr(b->c->types, t, r->is_mut);
+    return gp_ty_ref(b->c->types, t, r->is_mut);
+}
+
+static const GpType *check_paren(GpBody *b, GpNode *n, const GpType *hint) {
+    GpAstParen *p = GP_AS(Paren, n);
+    return gp_body_expr(b, p->operand, hint);
+}
+
+static const GpType *check_try(GpBody *b, GpNode *n, const GpType *hint) {
+    (void)hint;
+    gp_body_expr(b, GP_AS(Try, n)->operand, NULL);
+    gp_body_unsupported(b, n->span, "the `?` operator");
+    return gp_body_error(b);
+}
+
+static const GpType *check_wild(GpBody *b, GpNode *n, const GpType *hint) {
+    (void)hint;
+    gp_primary_label(gp_diag(b->c->diags, GpDiag_G0226, n->span), "`_` not allowed here");
+    return gp_body_error(b);
+}
+
+static const GpType *check_let_cond(GpBody *b, GpNode *n, const GpType *hint) {
+    (void)hint;
+    gp_body_cond(b, n);
+    return gp_body_bool(b);
+}
+
+static const GpType *check_bad(GpBody *b, GpNode *n, const GpType *hint) {
+    (void)n;
+    (void)hint;
+    return gp_body_error(b);
+}
+
+/* ---- dispatch ------------------------------------------------------------------------------------- */
+
+typedef const GpType *(*CheckFn)(GpBody *b, GpNode *n, const GpType *hint);
+static const CheckFn check_fns[GpNode_count] = {
+    [GpNode_Lit] = gp_check_lit,           [GpNode_PathExpr] = gp_check_path,
+    [GpNode_Unary] = gp_check_unary,       [GpNode_Binary] = gp_check_binary,
+    [GpNode_Assign] = gp_check_assign,     [GpNode_Call] = gp_check_call,
+    [GpNode_MethodCall] = gp_check_method, [GpNode_Field] = check_field,
+    [GpNode_Index] = check_index,          [GpNode_Range] = gp_check_range,
+    [GpNode_Borrow] = check_borrow,        [GpNode_Cast] = gp_check_cast,
+    [GpNode_Tuple] = gp_check_tuple,       [GpNode_Array] = gp_check_array,
+    [GpNode_Repeat] = gp_check_repeat,     [GpNode_StructLit] = gp_check_struct_lit,
+    [GpNode_If] = gp_check_if,             [GpNode_LetCond] = check_let_cond,
+    [GpNode_Match] = gp_check_match,       [GpNode_While] = gp_check_while,
+    [GpNode_Loop] = gp_check_loop,         [GpNode_For] = gp_check_for,
+    [GpNode_Block] = gp_check_block,       [GpNode_Break] = gp_check_break,
+    [GpNode_Continue] = gp_check_continue, [GpNode_Return] = gp_check_return,
+    [GpNode_Closure] = gp_check_closure,   [GpNode_Try] = check_try,
+    [GpNode_Paren] = check_paren,          [GpNode_Macro] = gp_check_macro,
+    [GpNode_Wild] = check_wild,            [GpNode_Bad] = check_bad,
+};
+
+const GpType *gp_body_expr(GpBody *b, GpNode *n, const GpType *hint) {
+    gp_assert(check_fns[n->kind]);
+    n->type = check_fns[n->kind](b, n, hint);
+    if (gp_body_is(b, n->type, GpTy_Never) && !b->diverges)
+        gp_body_diverge(b, n);
+    return gp_body_final(n);
+}

@@ -1,0 +1,492 @@
+/* Operators: on scalars by Rust's rules, on tiles elementwise (same shape and element type, or a
+** scalar spread over the tile), on structs through their operator traits.
+**
+** An operator whose operands are not known yet waits in `pending` with a variable as its type. */
+#include "dsl/check_body.h"
+
+typedef enum OpClass { Op_Arith, Op_Bits, Op_Shift, Op_Compare, Op_Logic } OpClass;
+
+/* `phrase` .. `joint`: "cannot add `R` to `L`"; is_swapped: R stands first. Without a phrase:
+** "no implementation for `L op R`". */
+typedef struct OpRow {
+    GpTok tok, assign;
+    OpClass cls;
+    const char *trait, *method, *phrase, *assign_phrase, *joint;
+    bool is_swapped;
+} OpRow;
+
+static const OpRow op_rows[] = {
+    {GpTok_Plus, GpTok_PlusEq, Op_Arith, "Add", "add", "cannot add", "cannot add-assign", "to", true},
+    {GpTok_Minus, GpTok_MinusEq, Op_Arith, "Sub", "sub", "cannot subtract", "cannot subtract-assign",
+     "from", true},
+    {GpTok_Star, GpTok_StarEq, Op_Arith, "Mul", "mul", "cannot multiply", "cannot multiply-assign", "by",
+     false},
+    {GpTok_Slash, GpTok_SlashEq, Op_Arith, "Div", "div", "cannot divide", "cannot divide-assign", "by",
+     false},
+    {GpTok_Percent, GpTok_PercentEq, Op_Arith, "Rem", "rem", "cannot calculate the remainder of",
+     "cannot calculate and assign the remainder of", "divided by", false},
+    {GpTok_And, GpTok_AndEq, Op_Bits, "BitAnd", "bitand", NULL, NULL, NULL, false},
+    {GpTok_Or, GpTok_OrEq, Op_Bits, "BitOr", "bitor", NULL, NULL, NULL, false},
+    {GpTok_Caret, GpTok_CaretEq, Op_Bits, "BitXor", "bitxor", NULL, NULL, NULL, false},
+    {GpTok_Shl, GpTok_ShlEq, Op_Shift, "Shl", "shl", NULL, NULL, NULL, false},
+    {GpTok_Shr, GpTok_ShrEq, Op_Shift, "Shr", "shr", NULL, NULL, NULL, false},
+    {GpTok_EqEq, GpTok_End, Op_Compare, "PartialEq", "eq", NULL, NULL, NULL, false},
+    {GpTok_NotEq, GpTok_End, Op_Compare, "PartialEq", "ne", NULL, NULL, NULL, false},
+    {GpTok_Less, GpTok_End, Op_Compare, "PartialOrd", "lt", NULL, NULL, NULL, false},
+    {GpTok_LessEq, GpTok_End, Op_Compare, "PartialOrd", "le", NULL, NULL, NULL, false},
+    {GpTok_Greater, GpTok_End, Op_Compare, "PartialOrd", "gt", NULL, NULL, NULL, false},
+    {GpTok_GreaterEq, GpTok_End, Op_Compare, "PartialOrd", "ge", NULL, NULL, NULL, false},
+    {GpTok_AndAnd, GpTok_End, Op_Logic, NULL, NULL, NULL, NULL, NULL, false},
+    {GpTok_OrOr, GpTok_End, Op_Logic, NULL, NULL, NULL, NULL, NULL, false},
+};
+
+static const OpRow *find_row(GpTok tok) {
+    for (size_t i = 0; i < GP_COUNT(op_rows); i++)
+        if (op_rows[i].tok == tok || (op_rows[i].assign == tok && tok != GpTok_End))
+            return &op_rows[i];
+    return NULL;
+}
+
+/* ---- classes of types ---------------------------------------------------------------------------- */
+
+bool gp_body_is_int(const GpType *t) {
+    return (t->kind == GpTy_Elem && gp_elem_is_integer(t->elem)) || t->kind == GpTy_Usize ||
+           t->kind == GpTy_Isize || (t->kind == GpTy_Infer && t->infer == GpInfer_Int);
+}
+
+bool gp_body_is_float(const GpType *t) {
+    return (t->kind == GpTy_Elem && gp_elem_is_float(t->elem)) ||
+           (t->kind == GpTy_Infer && t->infer == GpInfer_Float);
+}
+
+bool gp_body_is_number(const GpType *t) { return gp_body_is_int(t) || gp_body_is_float(t); }
+
+static bool is_bool(const GpType *t) { return t->kind == GpTy_Elem && t->elem == GpElem_Bool; }
+static bool is_scalar(const GpType *t) {
+    return gp_body_is_number(t) || is_bool(t) || t->kind == GpTy_Char;
+}
+static bool is_unknown(const GpType *t) { return t->kind == GpTy_Infer && t->infer == GpInfer_Any; }
+static bool is_tile(const GpType *t) { return gp_ty_is_lang(t, GpLang_Tile); }
+
+/* A generic counts as a number when a bound says so: an element type, or the operator's trait. */
+static bool param_allows(GpBody *b, const GpType *t, const char *trait) {
+    if (t->kind != GpTy_Param)
+        return false;
+    static const GpLang elements[] = {GpLang_ElementType, GpLang_FloatElement, GpLang_IntElement};
+    for (size_t i = 0; i < GP_COUNT(elements); i++) {
+        const GpDef *lang = b->c->std->lang[elements[i]];
+        if (lang && gp_implements(b->c, t, lang))
+            return true;
+    }
+    for (uint32_t i = 0; i < t->def->bound_count; i++) {
+        const GpDef *bound = t->def->bounds[i];
+        if (bound->name && (strcmp(bound->name->name, trait) == 0 || strcmp(bound->name->name, "Num") == 0))
+            return true;
+    }
+    return false;
+}
+
+/* Whether the class of operator exists on this scalar at all. */
+static bool scalar_allows(GpBody *b, const GpType *t, const OpRow *row) {
+    if (t->kind == GpTy_Param)
+        return param_allows(b, t, row->trait);
+    if (row->cls == Op_Arith)
+        return gp_body_is_number(t);
+    if (row->cls == Op_Bits)
+        return gp_body_is_int(t) || is_bool(t);
+    if (row->cls == Op_Shift)
+        return gp_body_is_int(t);
+    return is_scalar(t);
+}
+
+/* ---- reports -------------------------------------------------------------------------------------- */
+
+static GpSpan operator_span(const GpNode *lhs, const GpNode *rhs, GpTok tok, GpSpan whole) {
+    if (!lhs->span.src || lhs->span.src != rhs->span.src)
+        return whole;
+    const char *spelling = gp_tok_info[tok].spelling;
+    uint32_t len = (uint32_t)strlen(spelling);
+    for (uint32_t at = lhs->span.off + lhs->span.len; at + len <= rhs->span.off; at++)
+        if (memcmp(lhs->span.src->text + at, spelling, len) == 0)
+            return (GpSpan){lhs->span.src, at, len};
+    return whole;
+}
+
+typedef struct Operation {
+    const OpRow *row;
+    GpNode *n, *lhs, *rhs;
+    GpTok tok;
+    bool is_assign;
+} Operation;
+
+static Operation operation_of(GpNode *n) {
+    Operation o = {.n = n};
+    if (n->kind == GpNode_Assign) {
+        GpAstAssign *a = GP_AS(Assign, n);
+        o.lhs = a->lhs;
+        o.rhs = a->rhs;
+        o.tok = a->op;
+        o.is_assign = true;
+    } else {
+        GpAstBinary *a = GP_AS(Binary, n);
+        o.lhs = a->lhs;
+        o.rhs = a->rhs;
+        o.tok = a->op;
+    }
+    o.row = find_row(o.tok);
+    return o;
+}
+
+static const char *refusal(GpBody *b, const Operation *o, const char *l, const char *r) {
+    const char *phrase = o->is_assign ? o->row->assign_phrase : o->row->phrase;
+    if (!phrase)
+        return gp_arena_printf(b->c->arena, "no implementation for `%s %s %s`", l, gp_tok_info[o->tok].spelling, r);
+    return gp_arena_printf(b->c->arena, "%s `%s` %s `%s`", phrase, o->row->is_swapped ? r : l, o->row->joint,
+                           o->row->is_swapped ? l : r);
+}
+
+/* The operator exists on L, but not with R. */
+static const GpType *report_pair(GpBody *b, const Operation *o, const GpType *l, const GpType *r) {
+    const char *ln = gp_body_name(b, l), *rn = gp_body_name(b, r);
+    const char *spelling = gp_tok_info[o->tok].spelling;
+    GpSpan at = operator_span(o->lhs, o->rhs, o->tok, o->n->span);
+    GpDiag *d = gp_diag(b->c->diags, GpDiag_E0277, at, refusal(b, o, ln, rn));
+    gp_primary_label(d, "no implementation for `%s %s %s`", ln, spelling, rn);
+    const GpType *want = is_tile(l) && l->arg_count ? gp_body_head(b, l->args[0].type) : l;
+    GpNode *lit = gp_body_bare(o->rhs);
+    if (gp_body_is_float(want) && lit->kind == GpNode_Lit && GP_AS(Lit, lit)->tok == GpTok_Int &&
+        !GP_AS(Lit, lit)->suffix)
+        gp_suggest(d, (GpSpan){lit->span.src, lit->span.off + lit->span.len, 0}, ".0",
+                   "consider using a floating-point literal by writing it with `.0`");
+    return gp_body_error(b);
+}
+
+/* The operator does not exist on L. */
+static const GpType *report_none(GpBody *b, const Operation *o, const GpType *l, const GpType *r) {
+    const char *ln = gp_body_name(b, l), *rn = gp_body_name(b, r);
+    const char *spelling = gp_tok_info[o->tok].spelling;
+    GpDiag *d;
+    if (o->is_assign) {
+        d = gp_diag(b->c->diags, GpDiag_E0368, o->n->span, spelling, ln);
+        gp_label(d, o->lhs->span, "cannot use `%s` on type `%s`", spelling, ln);
+        return gp_body_error(b);
+    }
+    const char *title = o->row->cls == Op_Compare
+                            ? gp_arena_printf(b->c->arena, "binary operation `%s` cannot be applied to type `%s`", spelling, ln)
+                            : refusal(b, o, ln, rn);
+    d = gp_diag(b->c->diags, GpDiag_E0369, operator_span(o->lhs, o->rhs, o->tok, o->n->span), title);
+    gp_label(d, o->lhs->span, "%s", ln);
+    gp_label(d, o->rhs->span, "%s", rn);
+    return gp_body_error(b);
+}
+
+static const GpType *report_shapes(GpBody *b, const Operation *o, const GpType *l, const GpType *r) {
+    GpText lt = {.session = gp_arena_session(b->c->arena)}, rt = {.session = lt.session};
+    gp_shapety_print(gp_zonk_arg(b->c, l->args[1]).shape, &lt);
+    gp_shapety_print(gp_zonk_arg(b->c, r->args[1]).shape, &rt);
+    GpSpan at = operator_span(o->lhs, o->rhs, o->tok, o->n->span);
+    GpDiag *d = gp_diag(b->c->diags, GpDiag_G0150, at, gp_text_cstr(&lt), gp_text_cstr(&rt));
+    gp_label(d, o->lhs->span, "a tile of shape `%s`", gp_text_cstr(&lt));
+    gp_label(d, o->rhs->span, "a tile of shape `%s`", gp_text_cstr(&rt));
+    gp_help(d, "operators on tiles work element by element: bring one side to the other's shape with "
+               "`.reshape(..)` or `.broadcast(..)`");
+    gp_text_free(&lt);
+    gp_text_free(&rt);
+    return gp_body_error(b);
+}
+
+/* ---- tiles ---------------------------------------------------------------------------------------- */
+
+static const GpType *tile_of_bool(GpBody *b, const GpType *tile) {
+    GpGArg *args = GP_NEW_ARRAY(b->c->arena, GpGArg, tile->arg_count);
+    memcpy(args, tile->args, tile->arg_count * sizeof *args);
+    args[0].type = gp_body_bool(b);
+    return gp_ty_adt(b->c->types, tile->def, args, tile->arg_count);
+}
+
+static const GpType *tile_result(GpBody *b, const Operation *o, const GpType *tile, const GpType *l,
+                                 const GpType *r) {
+    const GpType *elem = gp_body_head(b, tile->args[0].type);
+    if (elem->kind != GpTy_Error && !is_unknown(elem) && !scalar_allows(b, elem, o->row))
+        return report_none(b, o, l, r);
+    gp_body_set_res(b, o->n, GpRes_Operator);
+    return o->row->cls == Op_Compare ? tile_of_bool(b, tile) : tile;
+}
+
+static const GpType *check_tiles(GpBody *b, const Operation *o, const GpType *l, const GpType *r) {
+    if (is_tile(l) && is_tile(r)) {
+        if (!gp_body_unify(b, l->args[0].type, r->args[0].type, o->n->span))
+            return report_pair(b, o, l, r);
+        if (!gp_unify_shape(b->c, l->args[1].shape, r->args[1].shape) &&
+            !gp_body_oblige_shape(b, l->args[1].shape, r->args[1].shape, o->n->span))
+            return report_shapes(b, o, l, r);
+        return tile_result(b, o, l, l, r);
+    }
+    const GpType *tile = is_tile(l) ? l : r, *scalar = is_tile(l) ? r : l;
+    GpNode *side = is_tile(l) ? o->rhs : o->lhs;
+    if (!(is_scalar(scalar) || scalar->kind == GpTy_Param) || !gp_unify(b->c, tile->args[0].type, scalar))
+        return report_pair(b, o, l, r);
+    if (o->is_assign && side == o->lhs)
+        return report_pair(b, o, l, r);
+    gp_body_adjust(b, side, GpAdjust_Splat, tile);
+    return tile_result(b, o, tile, l, r);
+}
+
+/* ---- operators that are methods of a struct ---------------------------------------------------------- */
+
+static const GpType *check_overload(GpBody *b, const Operation *o, const GpType *l, const GpType *r) {
+    GpMethod m;
+    GpSym name = gp_intern_cstr(b->c->names, o->row->method);
+    if (o->is_assign || o->row->cls == Op_Compare || l->kind != GpTy_Adt ||
+        !gp_find_method(b->c, b->fn, l, name, &m) || !m.fn->parent || m.adjust)
+        return report_none(b, o, l, r);
+    const GpDef *trait = m.fn->parent->kind == GpDef_Impl ? m.fn->parent->trait : m.fn->parent;
+    GpFnSig sig = gp_sig_subst(b->c, m.fn, m.args, m.arg_count);
+    if (!trait || !trait->name || strcmp(trait->name->name, o->row->trait) || sig.param_count != 2)
+        return report_none(b, o, l, r);
+    if (!gp_body_can_coerce(b, o->rhs, sig.params[1]))
+        return report_pair(b, o, l, r);
+    GpRes *res = gp_body_set_res(b, o->n, GpRes_Method);
+    res->def = m.fn;
+    res->args = m.args;
+    res->arg_count = m.arg_count;
+    gp_body_use_fn(b, m.fn, m.args, m.arg_count, o->n->span);
+    return sig.ret;
+}
+
+/* ---- scalars --------------------------------------------------------------------------------------- */
+
+static const GpType *check_scalars(GpBody *b, const Operation *o, const GpType *l, const GpType *r) {
+    if (!scalar_allows(b, l, o->row))
+        return report_none(b, o, l, r);
+    gp_body_set_res(b, o->n, GpRes_Operator);
+    if (o->row->cls == Op_Shift)
+        return gp_body_is_int(r) ? l : report_pair(b, o, l, r);
+    if (!gp_unify(b->c, l, r)) {
+        if (o->row->cls != Op_Compare)
+            return report_pair(b, o, l, r);
+        GpReason why = {o->lhs->span, gp_arena_printf(b->c->arena, "expected because this is %s", gp_body_describe(b, l)), NULL};
+        gp_body_mismatch(b, o->rhs->span, l, r, why);
+        return gp_body_bool(b);
+    }
+    return o->row->cls == Op_Compare ? gp_body_bool(b) : l;
+}
+
+/* Arithmetic looks through one reference to a scalar; comparisons through equally many. */
+static const GpType *look_through(GpBody *b, GpNode *n, const GpType *t) {
+    if (t->kind != GpTy_Ref)
+        return t;
+    const GpType *inner = gp_body_head(b, t->inner);
+    if (!is_scalar(inner) && !is_tile(inner) && inner->kind != GpTy_Param && inner->kind != GpTy_Ref)
+        return t;
+    gp_body_adjust(b, n, GpAdjust_Deref, inner);
+    return inner;
+}
+
+static const GpType *report_operand(GpBody *b, const GpNode *n) {
+    if (!b->has_reported_infer)
+        gp_primary_label(gp_diag(b->c->diags, GpDiag_E0282, n->span, ""), "cannot infer type");
+    b->has_reported_infer = true;
+    return gp_body_error(b);
+}
+
+/* The type of the operation; NULL: not known yet. */
+static const GpType *decide(GpBody *b, const Operation *o, bool is_last) {
+    const GpType *l = gp_body_head(b, gp_body_final(o->lhs));
+    const GpType *r = gp_body_head(b, gp_body_final(o->rhs));
+    if (l->kind == GpTy_Error || r->kind == GpTy_Error)
+        return gp_body_error(b);
+    if (l->kind == GpTy_Never || r->kind == GpTy_Never)
+        return o->row->cls == Op_Compare ? gp_body_bool(b) : l->kind == GpTy_Never ? r : l;
+    if (is_unknown(l) || (is_unknown(r) && !is_last)) {
+        if (!is_last)
+            return NULL;
+        return report_operand(b, o->lhs);
+    }
+    if (is_unknown(r) && !gp_unify(b->c, l, r))
+        return report_operand(b, o->rhs);
+    r = gp_body_head(b, r);
+    if (o->row->cls != Op_Compare) {
+        if (!o->is_assign)
+            l = look_through(b, o->lhs, l);
+        r = look_through(b, o->rhs, r);
+    } else {
+        while (l->kind == GpTy_Ref && r->kind == GpTy_Ref) {
+            const GpType *before = l;
+            l = look_through(b, o->lhs, l);
+            r = look_through(b, o->rhs, r);
+            if (l == before)
+                break;
+        }
+    }
+    if (is_tile(l) || is_tile(r))
+        return check_tiles(b, o, l, r);
+    if (is_scalar(l) || l->kind == GpTy_Param) {
+        if (is_scalar(r) || r->kind == GpTy_Param)
+            return check_scalars(b, o, l, r);
+        return scalar_allows(b, l, o->row) ? report_pair(b, o, l, r) : report_none(b, o, l, r);
+    }
+    return check_overload(b, o, l, r);
+}
+
+static void settle_assign(GpBody *b, const Operation *o, const GpType *result) {
+    const GpType *l = gp_body_final(o->lhs);
+    if (!gp_body_is(b, result, GpTy_Error) && !gp_body_unify(b, l, result, o->n->span))
+        gp_body_mismatch(b, o->rhs->span, l, result, GP_NO_REASON);
+}
+
+bool gp_body_retry_binary(GpBody *b, GpPending *p, bool is_last) {
+    Operation o = operation_of(p->node);
+    const GpType *waiting = p->type;
+    const GpType *t = decide(b, &o, is_last);
+    if (!t)
+        return false;
+    if (o.is_assign)
+        settle_assign(b, &o, t);
+    else if (gp_body_is(b, t, GpTy_Error))
+        gp_unify(b->c, waiting, t);
+    else if (!gp_body_unify(b, waiting, t, o.n->span))
+        gp_body_mismatch(b, o.n->span, waiting, t, GP_NO_REASON);
+    return true;
+}
+
+/* ---- entry points ------------------------------------------------------------------------------------ */
+
+static const GpType *check_logic(GpBody *b, const Operation *o) {
+    const GpType *want = gp_body_bool(b);
+    gp_body_expect(b, o->lhs, want, GP_NO_REASON);
+    bool diverged = b->diverges;
+    gp_body_expect(b, o->rhs, want, GP_NO_REASON);
+    b->diverges = diverged; /* the right side may not run */
+    gp_body_set_res(b, o->n, GpRes_Operator);
+    return want;
+}
+
+/* What the left side says about the right: its own type, or a tile's element type. */
+static const GpType *guide(GpBody *b, const OpRow *row, const GpType *l) {
+    l = gp_body_head(b, l);
+    if (row->cls == Op_Shift)
+        return NULL;
+    if (l->kind == GpTy_Ref)
+        l = gp_body_head(b, l->inner);
+    if (is_tile(l))
+        return l->args[0].type;
+    return gp_body_is_number(l) && l->kind != GpTy_Infer ? l : NULL;
+}
+
+const GpType *gp_check_binary(GpBody *b, GpNode *n, const GpType *hint) {
+    Operation o = operation_of(n);
+    gp_assert(o.row);
+    if (o.row->cls == Op_Logic)
+        return check_logic(b, &o);
+    if (hint && (o.row->cls == Op_Compare || !gp_body_is_number(gp_body_head(b, hint))))
+        hint = NULL;
+    gp_body_expr(b, o.lhs, hint);
+    gp_body_expr(b, o.rhs, guide(b, o.row, gp_body_final(o.lhs)));
+    const GpType *t = decide(b, &o, false);
+    if (t)
+        return t;
+    t = gp_fresh_type(b->c, GpInfer_Any);
+    gp_body_pend(b, (GpPending){.kind = GpPending_Binary, .node = n, .type = t});
+    return t;
+}
+
+static GpReason reason_of_place(GpBody *b, GpNode *place) {
+    place = gp_body_bare(place);
+    if (place->kind != GpNode_PathExpr || !place->res || place->res->kind != GpRes_Local)
+        return GP_NO_REASON;
+    const GpLocalInfo *info = &b->infos.at[place->res->local->id];
+    if (info->type_node)
+        return (GpReason){info->type_node->span, "expected due to this type", NULL};
+    if (info->init)
+        return (GpReason){info->init->span, "expected due to this value", NULL};
+    return GP_NO_REASON;
+}
+
+static const GpType *check_plain_assign(GpBody *b, GpNode *n, GpAstAssign *a) {
+    GpNode *place = gp_body_bare(a->lhs);
+    if (place->kind == GpNode_Wild) {
+        gp_body_expr(b, a->rhs, NULL);
+        return gp_body_unit(b);
+    }
+    if (place->kind == GpNode_Tuple || place->kind == GpNode_Array || place->kind == GpNode_StructLit) {
+        gp_body_unsupported(b, n->span, "destructuring assignments");
+        return gp_body_unit(b);
+    }
+    const GpType *l = gp_body_expr(b, a->lhs, NULL);
+    gp_body_check_assignable(b, a->lhs, n->span, false);
+    gp_body_expect(b, a->rhs, l, reason_of_place(b, a->lhs));
+    return gp_body_unit(b);
+}
+
+const GpType *gp_check_assign(GpBody *b, GpNode *n, const GpType *hint) {
+    (void)hint;
+    GpAstAssign *a = GP_AS(Assign, n);
+    if (a->op == GpTok_Eq)
+        return check_plain_assign(b, n, a);
+    Operation o = operation_of(n);
+    gp_assert(o.row);
+    gp_body_expr(b, a->lhs, NULL);
+    gp_body_expr(b, a->rhs, guide(b, o.row, gp_body_final(a->lhs)));
+    gp_body_check_assignable(b, a->lhs, n->span, true);
+    const GpType *t = decide(b, &o, false);
+    if (t)
+        settle_assign(b, &o, t);
+    else
+        gp_body_pend(b, (GpPending){.kind = GpPending_Binary, .node = n, .type = gp_body_unit(b)});
+    return gp_body_unit(b);
+}
+
+/* ---- unary ------------------------------------------------------------------------------------------- */
+
+static const GpType *check_deref(GpBody *b, GpNode *n, GpNode *operand) {
+    const GpType *t = gp_body_known(b, gp_body_expr(b, operand, NULL));
+    gp_body_set_res(b, n, GpRes_Operator);
+    if (t->kind == GpTy_Ref)
+        return t->inner;
+    if (t->kind == GpTy_RawPtr) {
+        gp_body_need_unsafe(b, n->span, "dereference of raw pointer", "dereference of raw pointer");
+        return t->inner;
+    }
+    if (is_unknown(t))
+        return report_operand(b, operand);
+    if (t->kind != GpTy_Error)
+        gp_primary_label(gp_diag(b->c->diags, GpDiag_E0614, n->span, gp_body_name(b, t)), "can't be dereferenced");
+    return gp_body_error(b);
+}
+
+static bool unary_allows(GpBody *b, GpTok op, const GpType *t) {
+    if (is_tile(t))
+        t = gp_body_head(b, t->args[0].type);
+    if (t->kind == GpTy_Param)
+        return param_allows(b, t, op == GpTok_Minus ? "Neg" : "Not");
+    if (op == GpTok_Not)
+        return gp_body_is_int(t) || is_bool(t);
+    return gp_body_is_float(t) || t->kind == GpTy_Isize || (t->kind == GpTy_Infer && t->infer == GpInfer_Int) ||
+           (t->kind == GpTy_Elem && gp_elem_is_signed(t->elem));
+}
+
+const GpType *gp_check_unary(GpBody *b, GpNode *n, const GpType *hint) {
+    GpAstUnary *u = GP_AS(Unary, n);
+    if (u->op == GpTok_Star)
+        return check_deref(b, n, u->operand);
+    const GpType *t = gp_body_known(b, gp_body_expr(b, u->operand, hint));
+    if (t->kind == GpTy_Error || t->kind == GpTy_Never)
+        return t;
+    t = look_through(b, u->operand, t);
+    if (is_unknown(t))
+        return report_operand(b, u->operand);
+    GpNode *lit = gp_body_bare(u->operand);
+    if (lit->kind == GpNode_Lit && u->op == GpTok_Minus)
+        gp_body_set_res(b, lit, GpRes_Operator); /* judged together with its sign */
+    if (unary_allows(b, u->op, t)) {
+        gp_body_set_res(b, n, GpRes_Operator);
+        return t;
+    }
+    const char *name = gp_body_name(b, t);
+    GpDiag *d = gp_diag(b->c->diags, GpDiag_E0600, n->span, gp_tok_info[u->op].spelling, name);
+    gp_primary_label(d, "cannot apply unary operator `%s`", gp_tok_info[u->op].spelling);
+    if (u->op == GpTok_Minus && gp_body_is_int(t))
+        gp_note(d, "unsigned values cannot be negated");
+    return gp_body_error(b);
+}
