@@ -1,0 +1,184 @@
+/* Generics of a launch: given by name, inferred from arguments, left to their default. */
+#include "dsl/bind.h"
+
+static uint32_t index_of(const GpBinder *b, const GpDef *generic) {
+    for (uint32_t i = 0; i < b->kernel->generic_count; i++)
+        if (b->kernel->generics[i] == generic) return i;
+    return UINT32_MAX;
+}
+
+static bool is_named(const GpDef *generic, GpStr name) {
+    return generic->name->len == name.len && !memcmp(generic->name->name, name.at, name.len);
+}
+
+static const char *cstr(GpBinder *b, GpStr s) { return gp_arena_copy(b->arena, s.at, s.len); }
+
+/* ---- By name ---------------------------------------------------------------------------------- */
+
+static void report_unknown(GpBinder *b, GpStr name) {
+    GpText known = {.session = b->module->session};
+    for (uint32_t i = 0; i < b->kernel->generic_count; i++)
+        gp_text_printf(&known, "%s`%s`", i ? ", " : "", b->kernel->generics[i]->name->name);
+    GpDiag *d = gp_bind_refuse(b, GpDiag_G0340, gp_bind_kernel_name(b), cstr(b, name));
+    if (known.len) gp_help(d, "its generics are %s", gp_text_cstr(&known));
+    else gp_help(d, "it has no generics");
+    gp_text_free(&known);
+}
+
+static void report_unfit(GpBinder *b, const GpDef *generic, const char *value, const char *why) {
+    b->has_failed = true;
+    GpDiag *d = gp_diag(b->diags, GpDiag_G0328, b->request ? b->request->site : GP_NO_SPAN, value,
+                        generic->name->name, gp_bind_kernel_name(b));
+    gp_primary_label(d, "%s", why);
+    gp_note_at(d, generic->span, "generic `%s` declared here", generic->name->name);
+}
+
+static bool fits_const(const GpDef *generic, int64_t v) {
+    const GpType *t = generic->const_type;
+    GpElem elem;
+    GpScalar out;
+    if (!t || !gp_bind_elem(t, &elem)) return false;
+    if (elem == GpElem_Bool) return v == 0 || v == 1;
+    return gp_scalar_from_int(v, elem, &out);
+}
+
+static void set_named(GpBinder *b, uint32_t i, const GpNamedArg *arg) {
+    const GpDef *g = b->kernel->generics[i];
+    GpElem elem;
+    b->origin[i] = GP_BOUND_BY_NAME;
+    if (g->kind == GpDef_TypeParam) {
+        if (!arg->is_text)
+            report_unfit(b, g, gp_bind_text(b, "%lld", (long long)arg->value),
+                         "expected the name of an element type, such as \"f32\"");
+        else if (!gp_elem_find(arg->text, &elem))
+            report_unfit(b, g, cstr(b, arg->text), "no element type has this name");
+        else
+            b->inst->generics[i] =
+                (GpGArg){.kind = GpGArg_Type, .type = gp_ty_elem(b->types, elem)};
+        return;
+    }
+    if (arg->is_text || !fits_const(g, arg->value)) {
+        const char *want = g->const_type ? gp_ty_name(b->arena, g->const_type) : "i32";
+        report_unfit(b, g, arg->is_text ? cstr(b, arg->text)
+                                        : gp_bind_text(b, "%lld", (long long)arg->value),
+                     gp_bind_text(b, "expected a number of type `%s`", want));
+        return;
+    }
+    b->inst->generics[i] =
+        (GpGArg){.kind = GpGArg_Const, .value = gp_const_int(b->types, arg->value)};
+}
+
+void gp_bind_named(GpBinder *b, const GpNamedArg *named, uint32_t count) {
+    for (uint32_t k = 0; k < count; k++) {
+        uint32_t i = 0;
+        while (i < b->kernel->generic_count && !is_named(b->kernel->generics[i], named[k].name)) i++;
+        if (i < b->kernel->generic_count) set_named(b, i, &named[k]);
+        else report_unknown(b, named[k].name);
+    }
+}
+
+/* ---- By inference ----------------------------------------------------------------------------- */
+
+static const char *name_value(GpBinder *b, const GpGArg *a) {
+    GpText t = {.session = b->module->session};
+    if (a->kind == GpGArg_Type) gp_ty_print(a->type, &t);
+    else if (a->kind == GpGArg_Const) gp_const_print(a->value, &t);
+    else gp_shapety_print(a->shape, &t);
+    const char *copy = gp_arena_copy(b->arena, gp_text_cstr(&t), t.len);
+    gp_text_free(&t);
+    return copy;
+}
+
+/* Values are hash-consed: equal ones are one pointer. */
+static bool is_same(const GpGArg *a, const GpGArg *z) {
+    if (a->kind != z->kind) return false;
+    if (a->kind == GpGArg_Type) return a->type == z->type;
+    if (a->kind == GpGArg_Const) return a->value == z->value;
+    return a->shape == z->shape;
+}
+
+static bool set(GpBinder *b, const GpDef *generic, GpGArg value) {
+    uint32_t i = index_of(b, generic);
+    gp_assert(i != UINT32_MAX);
+    if (b->origin[i] == GP_BOUND_NOT) {
+        b->inst->generics[i] = value;
+        b->origin[i] = (int32_t)b->arg;
+        return true;
+    }
+    if (is_same(&b->inst->generics[i], &value)) return true;
+    const char *was = name_value(b, &b->inst->generics[i]), *is = name_value(b, &value);
+    if (b->origin[i] == GP_BOUND_BY_NAME) {
+        GpDiag *d =
+            gp_bind_refuse(b, GpDiag_G0326, generic->name->name, gp_bind_kernel_name(b));
+        gp_primary_label(d, "`%s = %s` is given, but argument %u, `%s`, makes it %s",
+                         generic->name->name, was, b->arg + 1, gp_bind_param_name(b, b->arg), is);
+        return false;
+    }
+    GpDiag *d = gp_bind_mismatch(b, "generic `%s` is %s here, but %s in argument %d, `%s`",
+                                 generic->name->name, is, was, b->origin[i] + 1,
+                                 gp_bind_param_name(b, (uint32_t)b->origin[i]));
+    gp_note_at(d, gp_bind_param_span(b, (uint32_t)b->origin[i]), "`%s` follows from this parameter",
+               generic->name->name);
+    return false;
+}
+
+bool gp_bind_set_elem(GpBinder *b, const GpDef *generic, GpElem elem) {
+    return set(b, generic, (GpGArg){.kind = GpGArg_Type, .type = gp_ty_elem(b->types, elem)});
+}
+
+bool gp_bind_set_int(GpBinder *b, const GpDef *generic, int64_t value) {
+    if (!fits_const(generic, value)) {
+        gp_bind_mismatch(b, "%lld does not fit generic `%s`", (long long)value, generic->name->name);
+        return false;
+    }
+    return set(b, generic, (GpGArg){.kind = GpGArg_Const, .value = gp_const_int(b->types, value)});
+}
+
+bool gp_bind_set_shape(GpBinder *b, const GpDef *generic, const GpShape *shape) {
+    const GpConst *dims[GP_MAX_RANK];
+    int64_t rank;
+    if (generic->const_type && generic->const_type->kind == GpTy_Array &&
+        gp_const_value(generic->const_type->count, &rank) && rank != shape->rank) {
+        gp_bind_mismatch(b, "expected rank %lld, found rank %d", (long long)rank, shape->rank);
+        return false;
+    }
+    for (int i = 0; i < shape->rank; i++) dims[i] = gp_const_int(b->types, shape->dim[i]);
+    return set(b, generic,
+               (GpGArg){.kind = GpGArg_Shape, .shape = gp_shape_list(b->types, dims, shape->rank)});
+}
+
+void gp_bind_presets(GpBinder *b) {
+    for (uint32_t i = 0; i < b->kernel->generic_count; i++) {
+        if (b->origin[i] != GP_BOUND_NOT || !b->kernel->generics[i]->has_preset) continue;
+        b->inst->generics[i] = b->kernel->generics[i]->preset;
+        b->origin[i] = GP_BOUND_PRESET;
+    }
+}
+
+static void report_missing(GpBinder *b, const GpDef *g) {
+    GpDiag *d = gp_bind_refuse(b, GpDiag_G0325, g->name->name, gp_bind_kernel_name(b));
+    bool is_type = g->kind == GpDef_TypeParam;
+    if (g->kind == GpDef_ConstParam && g->const_type && g->const_type->kind == GpTy_Array)
+        gp_help(d, "it follows from the shape of a `&mut Tensor` or `&Tensor` argument only");
+    else if (b->request)
+        gp_help(d, "give it by name: `k.%s:with{%s = %s}`", gp_bind_kernel_name(b), g->name->name,
+                is_type ? "\"f32\"" : "128");
+    else gp_help(d, "give it by name: `--with %s=%s`", g->name->name, is_type ? "f32" : "128");
+    gp_note_at(d, g->span, "generic `%s` declared here", g->name->name);
+}
+
+void gp_bind_missing(GpBinder *b) {
+    for (uint32_t i = 0; i < b->kernel->generic_count; i++)
+        if (b->origin[i] == GP_BOUND_NOT) report_missing(b, b->kernel->generics[i]);
+    if (b->has_failed) return;
+    GpStd *std = b->module->std;
+    GpCheck c = {.module = b->module, .std = std, .arena = b->arena, .types = std->types,
+                 .names = std->names, .diags = b->diags};
+    uint32_t generic;
+    const GpDef *trait;
+    if (!gp_find_unmet_bound(&c, b->kernel, b->inst->generics, b->inst->generic_count, &generic,
+                             &trait))
+        return;
+    report_unfit(b, b->kernel->generics[generic], name_value(b, &b->inst->generics[generic]),
+                 gp_bind_text(b, "the trait `%s` is not implemented for it", trait->name->name));
+}

@@ -1,0 +1,137 @@
+/* Intrinsics of core: slices, numbers, Option. */
+#include "dsl/lower.h"
+
+static GpValue *slice_len(GpLower *lo, const GpLowerCall *call) {
+    GpSpot s = gp_call_spot(lo, call, 0);
+    return gp_spot_len(lo, &s);
+}
+
+GpVal gp_lower_SliceLen(GpLower *lo, const GpLowerCall *call) {
+    return gp_call_result(lo, call, slice_len(lo, call));
+}
+
+GpVal gp_lower_SliceIsEmpty(GpLower *lo, const GpLowerCall *call) {
+    GpValue *zero = gp_build_int(&lo->b, GpElem_U64, 0);
+    return gp_call_result(lo, call, gp_build_cmp(&lo->b, GpPred_Eq, slice_len(lo, call), zero));
+}
+
+GpVal gp_lower_SliceGet(GpLower *lo, const GpLowerCall *call) {
+    GpVal out = gp_lower_undef(lo, call->type);
+    GpSpot s = gp_call_spot(lo, call, 0);
+    GpValue *index = gp_call_scalar(lo, call, 1), *len = gp_spot_len(lo, &s);
+    GpValue *has = gp_build_cmp(&lo->b, GpPred_Lt, index, len);
+    GpSpot element = gp_spot_element(lo, s, index, has, call->span);
+    if (out.count != 3) return out;
+    GpVal ref = gp_spot_borrow(lo, &element, call->type->args[0].type, call->span);
+    out.at[0].value = has;
+    out.at[1] = ref.at[0]; /* read only where it is Some: no mask */
+    return out;
+}
+
+/* ---- Numbers ------------------------------------------------------------------------------- */
+
+GpVal gp_lower_NumWrapping(GpLower *lo, const GpLowerCall *call) {
+    GpValue *x = gp_call_scalar(lo, call, 0);
+    if (gp_call_ends(call, "neg")) return gp_call_result(lo, call, gp_build1(&lo->b, GpOp_Neg, x));
+    GpOp op = gp_call_ends(call, "add") ? GpOp_Add : gp_call_ends(call, "sub") ? GpOp_Sub : GpOp_Mul;
+    return gp_call_result(lo, call, gp_build2(&lo->b, op, x, gp_call_scalar(lo, call, 1)));
+}
+
+GpVal gp_lower_NumMinMax(GpLower *lo, const GpLowerCall *call) {
+    GpValue *x = gp_call_scalar(lo, call, 0), *y = gp_call_scalar(lo, call, 1);
+    if (gp_call_ends(call, "min")) return gp_call_result(lo, call, gp_build2(&lo->b, GpOp_Min, x, y));
+    if (gp_call_ends(call, "max")) return gp_call_result(lo, call, gp_build2(&lo->b, GpOp_Max, x, y));
+    /* clamp keeps NaN: neither comparison holds */
+    GpValue *hi = gp_call_scalar(lo, call, 2);
+    GpValue *below = gp_build_cmp(&lo->b, GpPred_Lt, x, y);
+    GpValue *above = gp_build_cmp(&lo->b, GpPred_Gt, x, hi);
+    x = gp_build_select(&lo->b, below, y, gp_build_select(&lo->b, above, hi, x));
+    return gp_call_result(lo, call, x);
+}
+
+GpVal gp_lower_NumMulAdd(GpLower *lo, const GpLowerCall *call) {
+    GpValue *x[3];
+    for (uint32_t i = 0; i < 3; i++) x[i] = gp_call_scalar(lo, call, i);
+    const GpIrType *t = x[0]->type;
+    return gp_call_result(lo, call, gp_build(&lo->b, GpOp_Fma, x, 3, &t, 1)->results[0]);
+}
+
+enum { POWI_MAX = 1024 };
+
+/* As compiler-rt: squares, and the reciprocal at the end for a negative exponent. */
+GpVal gp_lower_NumPowi(GpLower *lo, const GpLowerCall *call) {
+    GpValue *x = gp_call_scalar(lo, call, 0), *exponent = gp_call_scalar(lo, call, 1);
+    GpScalar n, one = {.elem = x->type->elem, .f = 1.0};
+    if (!gp_ir_const(exponent, &n) || n.i > POWI_MAX || n.i < -POWI_MAX) {
+        gp_lower_refuse(lo, call->span, "`powi` with an exponent that is no small constant");
+        return gp_lower_undef(lo, call->type);
+    }
+    GpValue *unit = gp_build_const(&lo->b, x->type, one), *power = NULL;
+    for (int64_t k = n.i < 0 ? -n.i : n.i; k; k /= 2) {
+        if (k & 1) power = power ? gp_build2(&lo->b, GpOp_Mul, power, x) : x;
+        if (k > 1) x = gp_build2(&lo->b, GpOp_Mul, x, x);
+    }
+    if (!power) power = unit;
+    if (n.i < 0) power = gp_build2(&lo->b, GpOp_Div, unit, power);
+    return gp_call_result(lo, call, power);
+}
+
+GpVal gp_lower_NumAbs(GpLower *lo, const GpLowerCall *call) {
+    return gp_call_result(lo, call, gp_build1(&lo->b, GpOp_Abs, gp_call_scalar(lo, call, 0)));
+}
+
+GpVal gp_lower_NumSignum(GpLower *lo, const GpLowerCall *call) {
+    GpValue *x = gp_call_scalar(lo, call, 0);
+    GpElem elem = x->type->elem;
+    GpValue *zero = gp_build_const(&lo->b, x->type, (GpScalar){.elem = elem});
+    GpValue *above = gp_build_cast(&lo->b, gp_build_cmp(&lo->b, GpPred_Gt, x, zero), elem);
+    GpValue *below = gp_build_cast(&lo->b, gp_build_cmp(&lo->b, GpPred_Lt, x, zero), elem);
+    return gp_call_result(lo, call, gp_build2(&lo->b, GpOp_Sub, above, below));
+}
+
+GpVal gp_lower_NumBits(GpLower *lo, const GpLowerCall *call) {
+    GpValue *x = gp_call_scalar(lo, call, 0);
+    const GpIrType *t = gp_lower_leaf_type(lo, call->type, 0);
+    return gp_call_result(lo, call, gp_build(&lo->b, GpOp_Bitcast, &x, 1, &t, 1)->results[0]);
+}
+
+GpVal gp_lower_NumIsNan(GpLower *lo, const GpLowerCall *call) {
+    GpValue *x = gp_call_scalar(lo, call, 0);
+    return gp_call_result(lo, call, gp_build_cmp(&lo->b, GpPred_Ne, x, x));
+}
+
+/* ---- Option -------------------------------------------------------------------------------- */
+
+GpVal gp_lower_OptionIsSome(GpLower *lo, const GpLowerCall *call) {
+    GpVal v = gp_call_arg(lo, call, 0);
+    GpValue *has = gp_lower_get(lo, &v, 0);
+    return gp_call_result(lo, call, gp_call_ends(call, "none") ? gp_build1(&lo->b, GpOp_Not, has) : has);
+}
+
+typedef struct Either {
+    GpVal payload, otherwise;
+} Either;
+
+static GpVal take_payload(GpLower *lo, void *ud) {
+    (void)lo;
+    return ((Either *)ud)->payload;
+}
+
+static GpVal take_otherwise(GpLower *lo, void *ud) {
+    (void)lo;
+    return ((Either *)ud)->otherwise;
+}
+
+GpVal gp_lower_OptionUnwrap(GpLower *lo, const GpLowerCall *call) {
+    GpVal v = gp_call_arg(lo, call, 0);
+    GpValue *has = gp_lower_get(lo, &v, 0);
+    Either e = {.payload = gp_lower_part(&v, call->type, 1, v.count - 1)};
+    if (gp_call_ends(call, "unwrap_or")) {
+        e.otherwise = call->args[1];
+        return gp_lower_if(lo, has, call->type, take_payload, take_otherwise, &e);
+    }
+    gp_lower_assert(lo, has, call->span, gp_lower_text(lo, call->span));
+    return e.payload;
+}
+
+GpVal gp_lower_CloneValue(GpLower *lo, const GpLowerCall *call) { return gp_call_arg(lo, call, 0); }

@@ -1,0 +1,303 @@
+/* Intrinsics of cutile::core. Tile coordinates are i32; a block's own tile is the one at its
+** program ids. */
+#include "dsl/lower.h"
+
+static GpValue *axis_op(GpLower *lo, GpOp op, uint32_t axis) {
+    if (axis > 2) return gp_build_int(&lo->b, GpElem_I32, op == GpOp_NumPrograms);
+    const GpIrType *t = gp_ir_scalar(lo->fn, GpElem_I32);
+    GpInst *inst = gp_build(&lo->b, op, NULL, 0, &t, 1);
+    inst->axis = (uint8_t)axis;
+    return inst->results[0];
+}
+
+static GpValue *dim(GpLower *lo, GpValue *tensor, uint32_t axis) {
+    int64_t known = tensor->type->shape.dim[axis];
+    if (known != GP_DYNAMIC) return gp_build_int(&lo->b, GpElem_I32, known);
+    const GpIrType *t = gp_ir_scalar(lo->fn, GpElem_I32);
+    GpInst *inst = gp_build(&lo->b, GpOp_Dim, &tensor, 1, &t, 1);
+    inst->axis = (uint8_t)axis;
+    return inst->results[0];
+}
+
+static GpValue *tiles_along(GpLower *lo, GpValue *tensor, const GpShape *tile, uint32_t axis) {
+    GpValue *extent = dim(lo, tensor, axis);
+    GpValue *size = gp_build_int(&lo->b, GpElem_I32, tile->dim[axis]);
+    return gp_lower_ceil_div(lo, extent, size);
+}
+
+enum { OPERANDS_MAX = GP_MAX_RANK + 3 };
+
+static GpVal load_tile(GpLower *lo, const GpLowerCall *call, GpValue *tensor,
+                       GpValue *const *coords, GpValue *mask) {
+    GpValue *operands[OPERANDS_MAX] = {tensor};
+    uint32_t n = 1, rank = tensor->type->shape.rank;
+    const GpIrType *t = gp_lower_leaf_type(lo, call->type, 0);
+    if (tensor->type->kind != GpIrType_Tensor || t->kind != GpIrType_Tile || t->shape.rank != rank) {
+        if (!lo->has_failed) gp_lower_refuse(lo, call->span, "a tile of another rank than its tensor");
+        return gp_lower_undef(lo, call->type);
+    }
+    for (uint32_t i = 0; i < rank; i++) operands[n++] = coords[i];
+    if (mask) operands[n++] = mask;
+    return gp_call_result(lo, call, gp_build(&lo->b, GpOp_LoadTile, operands, n, &t, 1)->results[0]);
+}
+
+static void own_coords(GpLower *lo, GpValue **coords, uint32_t rank) {
+    for (uint32_t i = 0; i < rank; i++) coords[i] = axis_op(lo, GpOp_ProgramId, i);
+}
+
+static GpVal load_own(GpLower *lo, const GpLowerCall *call) {
+    GpValue *coords[GP_MAX_RANK] = {NULL}, *tensor = gp_call_scalar(lo, call, 0);
+    own_coords(lo, coords, tensor->type->shape.rank);
+    return load_tile(lo, call, tensor, coords, NULL);
+}
+
+GpVal gp_lower_TensorLoad(GpLower *lo, const GpLowerCall *call) { return load_own(lo, call); }
+
+GpVal gp_lower_TensorLoadLike(GpLower *lo, const GpLowerCall *call) { return load_own(lo, call); }
+
+GpVal gp_lower_TensorStore(GpLower *lo, const GpLowerCall *call) {
+    GpValue *operands[OPERANDS_MAX];
+    operands[0] = gp_call_scalar(lo, call, 0);
+    operands[1] = gp_call_scalar(lo, call, 1);
+    uint32_t rank = operands[0]->type->shape.rank;
+    own_coords(lo, operands + 2, rank);
+    gp_build(&lo->b, GpOp_StoreTile, operands, rank + 2, NULL, 0);
+    return gp_lower_unit(lo);
+}
+
+/* Coordinates from an array (or tuple) argument, as i32. */
+static bool read_coords(GpLower *lo, const GpLowerCall *call, uint32_t arg, uint32_t rank,
+                        GpValue **coords) {
+    GpVal v = gp_call_arg(lo, call, arg);
+    if (v.count != rank) {
+        if (!lo->has_failed)
+            gp_lower_refuse(lo, call->span, "%u coordinates for a tensor of rank %u", v.count, rank);
+        return false;
+    }
+    for (uint32_t i = 0; i < rank; i++)
+        coords[i] = gp_lower_convert(lo, gp_lower_get(lo, &v, i), GpElem_I32);
+    return true;
+}
+
+GpVal gp_lower_TensorLoadTile(GpLower *lo, const GpLowerCall *call) {
+    GpValue *coords[GP_MAX_RANK] = {NULL}, *tensor = gp_call_scalar(lo, call, 0);
+    if (!read_coords(lo, call, call->arg_count - 1, tensor->type->shape.rank, coords))
+        return gp_lower_undef(lo, call->type);
+    return load_tile(lo, call, tensor, coords, NULL);
+}
+
+GpVal gp_lower_TensorPartition(GpLower *lo, const GpLowerCall *call) {
+    return gp_call_result(lo, call, gp_call_scalar(lo, call, 0));
+}
+
+GpVal gp_lower_TensorShape(GpLower *lo, const GpLowerCall *call) {
+    GpValue *tensor = gp_call_scalar(lo, call, 0);
+    GpVal out = gp_lower_undef(lo, call->type);
+    for (uint32_t i = 0; i < out.count && i < tensor->type->shape.rank; i++)
+        out.at[i].value = dim(lo, tensor, i);
+    return out;
+}
+
+static GpValue *check_coord(GpLower *lo, const GpLowerCall *call, GpValue *coord, GpValue *limit,
+                            uint32_t axis) {
+    const GpIrType *t = gp_ir_scalar(lo->fn, GpElem_Bool);
+    GpInst *check = gp_build(&lo->b, GpOp_CheckIndex, (GpValue *[]){coord, limit}, 2, &t, 1);
+    check->site = gp_ir_add_site(lo->fn, GpCheck_Tile, (uint8_t)axis, call->span,
+                                 gp_lower_text(lo, call->span));
+    return check->results[0];
+}
+
+GpVal gp_lower_PartitionLoad(GpLower *lo, const GpLowerCall *call) {
+    GpValue *coords[GP_MAX_RANK] = {NULL}, *tensor = gp_call_scalar(lo, call, 0), *mask = NULL;
+    GpShape tile = gp_lower_adt_shape(lo, call->type);
+    uint32_t rank = tensor->type->shape.rank;
+    if (tile.rank != rank || !read_coords(lo, call, 1, rank, coords))
+        return gp_lower_undef(lo, call->type);
+    for (uint32_t i = 0; i < rank && !lo->kernel->kernel.unchecked; i++) {
+        GpValue *ok = check_coord(lo, call, coords[i], tiles_along(lo, tensor, &tile, i), i);
+        mask = mask ? gp_build2(&lo->b, GpOp_And, mask, ok) : ok;
+    }
+    return load_tile(lo, call, tensor, coords, mask);
+}
+
+/* An argument that must be an axis known at compile time, below `limit`. */
+static bool const_axis(GpLower *lo, const GpLowerCall *call, uint32_t arg, uint32_t limit,
+                       uint32_t *out) {
+    GpScalar v;
+    GpValue *axis = gp_call_scalar(lo, call, arg);
+    if (gp_ir_const(axis, &v) && v.u < limit) {
+        *out = (uint32_t)v.u;
+        return true;
+    }
+    if (lo->is_dead) return false;
+    GpDiag *d = gp_diag(lo->diags, GpDiag_G0253, call->span, call->def->name->name);
+    gp_primary_label(d, "expected a constant from 0 to %u", limit - 1);
+    lo->has_failed = true;
+    return false;
+}
+
+GpVal gp_lower_NumTiles(GpLower *lo, const GpLowerCall *call) {
+    uint32_t axis;
+    GpSpot s = gp_call_spot(lo, call, 0);
+    GpShape tile = gp_lower_adt_shape(lo, s.type);
+    GpValue *tensor = gp_call_scalar(lo, call, 0);
+    if (!const_axis(lo, call, 1, tile.rank, &axis)) return gp_lower_undef(lo, call->type);
+    return gp_call_result(lo, call, tiles_along(lo, tensor, &tile, axis));
+}
+
+static GpVal axis_tuple(GpLower *lo, const GpLowerCall *call, GpOp op) {
+    GpVal out = gp_lower_undef(lo, call->type);
+    for (uint32_t i = 0; i < out.count; i++) out.at[i].value = axis_op(lo, op, i);
+    return out;
+}
+
+GpVal gp_lower_BlockIdTuple(GpLower *lo, const GpLowerCall *call) {
+    return axis_tuple(lo, call, GpOp_ProgramId);
+}
+
+GpVal gp_lower_NumBlocksTuple(GpLower *lo, const GpLowerCall *call) {
+    return axis_tuple(lo, call, GpOp_NumPrograms);
+}
+
+static GpVal one_axis(GpLower *lo, const GpLowerCall *call, GpOp op) {
+    uint32_t axis;
+    if (!const_axis(lo, call, 0, 3, &axis)) return gp_lower_undef(lo, call->type);
+    return gp_call_result(lo, call, axis_op(lo, op, axis));
+}
+
+GpVal gp_lower_ProgramIdAxis(GpLower *lo, const GpLowerCall *call) {
+    return one_axis(lo, call, GpOp_ProgramId);
+}
+
+GpVal gp_lower_NumProgramsAxis(GpLower *lo, const GpLowerCall *call) {
+    return one_axis(lo, call, GpOp_NumPrograms);
+}
+
+/* ---- Making and reshaping tiles -------------------------------------------------------------- */
+
+static GpVal spread(GpLower *lo, const GpLowerCall *call) {
+    GpValue *x = gp_call_scalar(lo, call, 0);
+    GpShape shape = gp_lower_adt_shape(lo, call->type);
+    return gp_call_result(lo, call, gp_lower_splat(lo, x, x->type->elem, &shape));
+}
+
+GpVal gp_lower_Constant(GpLower *lo, const GpLowerCall *call) { return spread(lo, call); }
+
+GpVal gp_lower_BroadcastScalar(GpLower *lo, const GpLowerCall *call) { return spread(lo, call); }
+
+GpVal gp_lower_ScalarToTile(GpLower *lo, const GpLowerCall *call) { return spread(lo, call); }
+
+static GpValue *reshape(GpLower *lo, GpValue *x, const GpShape *shape) {
+    if (gp_shape_eq(&x->type->shape, shape)) return x;
+    const GpIrType *t = gp_ir_tile(lo->fn, x->type->elem, shape);
+    return gp_build(&lo->b, GpOp_Reshape, &x, 1, &t, 1)->results[0];
+}
+
+GpVal gp_lower_ReshapeTile(GpLower *lo, const GpLowerCall *call) {
+    GpShape shape = gp_lower_adt_shape(lo, call->type);
+    return gp_call_result(lo, call, reshape(lo, gp_call_scalar(lo, call, 0), &shape));
+}
+
+/* Missing leading axes have extent 1, as in NumPy. */
+GpVal gp_lower_BroadcastTile(GpLower *lo, const GpLowerCall *call) {
+    GpValue *x = gp_call_scalar(lo, call, 0);
+    GpShape to = gp_lower_adt_shape(lo, call->type), from = x->type->shape;
+    if (from.rank < to.rank) {
+        GpShape wide = {.rank = to.rank};
+        int lead = to.rank - from.rank;
+        for (int i = 0; i < to.rank; i++) wide.dim[i] = i < lead ? 1 : from.dim[i - lead];
+        x = reshape(lo, x, &wide);
+    }
+    if (gp_shape_eq(&x->type->shape, &to)) return gp_call_result(lo, call, x);
+    const GpIrType *t = gp_ir_tile(lo->fn, x->type->elem, &to);
+    return gp_call_result(lo, call, gp_build(&lo->b, GpOp_Broadcast, &x, 1, &t, 1)->results[0]);
+}
+
+GpVal gp_lower_IotaTile(GpLower *lo, const GpLowerCall *call) {
+    const GpIrType *t = gp_lower_leaf_type(lo, call->type, 0);
+    return gp_call_result(lo, call, gp_build(&lo->b, GpOp_Iota, NULL, 0, &t, 1)->results[0]);
+}
+
+GpVal gp_lower_TileToScalar(GpLower *lo, const GpLowerCall *call) {
+    GpValue *x = gp_call_scalar(lo, call, 0);
+    if (x->type->kind == GpIrType_Scalar) return gp_call_result(lo, call, x);
+    const GpIrType *t = gp_ir_scalar(lo->fn, x->type->elem);
+    return gp_call_result(lo, call, gp_build(&lo->b, GpOp_Extract, &x, 1, &t, 1)->results[0]);
+}
+
+/* ---- Elementwise ----------------------------------------------------------------------------- */
+
+/* Scalars among the arguments spread over the tile among them. */
+static void read_elementwise(GpLower *lo, const GpLowerCall *call, GpValue **x, uint32_t count) {
+    const GpShape *shape = NULL;
+    for (uint32_t i = 0; i < count; i++) {
+        x[i] = gp_call_scalar(lo, call, i);
+        if (x[i]->type->kind == GpIrType_Tile) shape = &x[i]->type->shape;
+    }
+    for (uint32_t i = 0; shape && i < count; i++)
+        x[i] = gp_lower_splat(lo, x[i], x[i]->type->elem, shape);
+}
+
+GpVal gp_lower_CompareTile(GpLower *lo, const GpLowerCall *call) {
+    static const char *const names[GP_PRED_COUNT] = {
+        [GpPred_Eq] = "eq", [GpPred_Ne] = "ne", [GpPred_Lt] = "lt",
+        [GpPred_Le] = "le", [GpPred_Gt] = "gt", [GpPred_Ge] = "ge"};
+    GpValue *x[2];
+    read_elementwise(lo, call, x, 2);
+    const char *sister = gp_call_sister(call);
+    for (int p = 0; p < GP_PRED_COUNT; p++)
+        if (!strncmp(sister, names[p], 2))
+            return gp_call_result(lo, call, gp_build_cmp(&lo->b, (GpPred)p, x[0], x[1]));
+    gp_unreachable();
+}
+
+GpVal gp_lower_SelectTile(GpLower *lo, const GpLowerCall *call) {
+    GpValue *x[3];
+    read_elementwise(lo, call, x, 3);
+    return gp_call_result(lo, call, gp_build_select(&lo->b, x[0], x[1], x[2]));
+}
+
+GpVal gp_lower_ConvertTile(GpLower *lo, const GpLowerCall *call) {
+    GpElem to = gp_lower_adt_elem(call->type);
+    return gp_call_result(lo, call, gp_lower_convert(lo, gp_call_scalar(lo, call, 0), to));
+}
+
+GpVal gp_lower_ConvertScalar(GpLower *lo, const GpLowerCall *call) {
+    GpElem to = GpElem_I32;
+    if (!gp_lower_elem(call->type, &to)) return gp_lower_undef(lo, call->type);
+    return gp_call_result(lo, call, gp_lower_convert(lo, gp_call_scalar(lo, call, 0), to));
+}
+
+GpVal gp_lower_MinMax(GpLower *lo, const GpLowerCall *call) {
+    GpValue *x[2];
+    read_elementwise(lo, call, x, 2);
+    GpOp op = !strncmp(gp_call_sister(call), "min", 3) ? GpOp_Min : GpOp_Max;
+    return gp_call_result(lo, call, gp_build2(&lo->b, op, x[0], x[1]));
+}
+
+GpVal gp_lower_FmaTile(GpLower *lo, const GpLowerCall *call) {
+    GpValue *x[3];
+    read_elementwise(lo, call, x, 3);
+    const GpIrType *t = x[0]->type;
+    return gp_call_result(lo, call, gp_build(&lo->b, GpOp_Fma, x, 3, &t, 1)->results[0]);
+}
+
+GpVal gp_lower_TrueDiv(GpLower *lo, const GpLowerCall *call) {
+    GpValue *x[2];
+    read_elementwise(lo, call, x, 2);
+    GpElem elem = gp_lower_leaf_type(lo, call->type, 0)->elem;
+    for (int i = 0; i < 2; i++) x[i] = gp_lower_convert(lo, x[i], elem);
+    return gp_call_result(lo, call, gp_build2(&lo->b, GpOp_Div, x[0], x[1]));
+}
+
+GpVal gp_lower_CeilDiv(GpLower *lo, const GpLowerCall *call) {
+    GpValue *x[2];
+    read_elementwise(lo, call, x, 2);
+    GpScalar k;
+    if (!gp_ir_const(x[1], &k) || !k.u) {
+        GpInst *check = gp_build(&lo->b, GpOp_CheckDiv, &x[1], 1, NULL, 0);
+        check->site = gp_ir_add_site(lo->fn, GpCheck_Divide, 0, call->span,
+                                     gp_lower_text(lo, call->span));
+    }
+    return gp_call_result(lo, call, gp_lower_ceil_div(lo, x[0], x[1]));
+}
