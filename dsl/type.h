@@ -129,6 +129,7 @@ bool gp_const_value(const GpConst *c, int64_t *out); /* true when it has no atom
 const GpShapeTy *gp_shape_list(GpTypes *ts, const GpConst *const *dims, uint8_t rank);
 const GpShapeTy *gp_shape_param(GpTypes *ts, const GpDef *param);
 const GpShapeTy *gp_shape_var(GpTypes *ts, uint32_t var);
+const GpShapeTy *gp_shape_error(GpTypes *ts);
 
 /* Replaces generics: `params` are defs of generics, `args` what stands for them, same length. */
 typedef struct GpSubst {

@@ -1,0 +1,16 @@
+# Writes the built-in crates as a C file: cmake -DOUT=file.c -DSOURCES="a.rs;b.rs" -P EmbedStd.cmake
+set(arrays "")
+set(rows "")
+set(count 0)
+foreach(source ${SOURCES})
+  get_filename_component(crate ${source} NAME_WE)
+  file(READ ${source} hex HEX)
+  string(LENGTH "${hex}" digits)
+  math(EXPR len "${digits} / 2")
+  string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${hex}")
+  string(APPEND arrays "static const char ${crate}[] = {${bytes} 0};\n")
+  string(APPEND rows "    {\"${crate}\", ${crate}, ${len}},\n")
+  math(EXPR count "${count} + 1")
+endforeach()
+file(WRITE ${OUT}
+  "#include \"dsl/std.h\"\n\n${arrays}\nconst GpStdSource gp_std_sources[] = {\n${rows}};\nconst size_t gp_std_source_count = ${count};\n")

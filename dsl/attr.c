@@ -1,0 +1,376 @@
+/* Attributes of items. What is known and harmless is ignored, what is known and not there yet is
+** refused by name, what is unknown is an error: nothing is dropped in silence. */
+#include "dsl/resolve.h"
+
+/* An attribute being read. */
+typedef struct Attr {
+    GpCollect *k;
+    GpDef *def;
+    GpAstAttr *node;
+    const char *name;
+} Attr;
+
+static GpCheck *check_of(const Attr *a) { return a->k->c; }
+
+static void refuse(const Attr *a, GpSpan span, const char *what) {
+    gp_primary_label(gp_diag(check_of(a)->diags, GpDiag_G0201, span, what), "not supported yet");
+}
+
+static void malformed(const Attr *a, GpSpan span, const char *expected) {
+    gp_primary_label(gp_diag(check_of(a)->diags, GpDiag_G0202, span, a->name), "expected %s", expected);
+}
+
+static bool expect_fn(const Attr *a) {
+    if (a->def->kind == GpDef_Fn)
+        return true;
+    GpDiag *d = gp_diag(check_of(a)->diags, GpDiag_G0204, a->node->node.span, a->name);
+    gp_primary_label(d, "not a function");
+    return false;
+}
+
+/* ---- values ----------------------------------------------------------------------------------- */
+
+static bool read_int(const Attr *a, GpNode *n, uint32_t least, uint32_t *out) {
+    uint64_t value;
+    if (n->kind == GpNode_Lit && GP_AS(Lit, n)->tok == GpTok_Int && gp_parse_int(GP_AS(Lit, n)->text, &value) &&
+        value >= least && value <= INT32_MAX) {
+        *out = (uint32_t)value;
+        return true;
+    }
+    malformed(a, n->span, least ? "a positive integer literal" : "an integer literal");
+    return false;
+}
+
+static GpSym lone_name(GpNode *n) {
+    if (n->kind != GpNode_PathExpr)
+        return NULL;
+    GpAstPath *p = GP_AS(Path, GP_AS(PathExpr, n)->path);
+    return p->segments.len == 1 && !p->self_type ? GP_AS(Segment, p->segments.at[0])->name : NULL;
+}
+
+/* The text of a string literal, NULL when n is none. */
+static GpSym string_of(const Attr *a, GpNode *n) {
+    if (!n || n->kind != GpNode_Lit || GP_AS(Lit, n)->tok != GpTok_Str)
+        return NULL;
+    GpSym text = GP_AS(Lit, n)->text;
+    if (text->len >= 2 && text->name[0] == '"')
+        return gp_intern(check_of(a)->names, text->name + 1, text->len - 2);
+    return text;
+}
+
+/* key = value; NULL when n is something else. */
+static GpSym key_of(GpNode *n, GpNode **value) {
+    if (n->kind != GpNode_Assign || GP_AS(Assign, n)->op != GpTok_Eq)
+        return NULL;
+    *value = GP_AS(Assign, n)->rhs;
+    return lone_name(GP_AS(Assign, n)->lhs);
+}
+
+static bool is_true(const Attr *a, GpNode *n) {
+    if (n->kind == GpNode_Lit && (GP_AS(Lit, n)->tok == GpTok_True || GP_AS(Lit, n)->tok == GpTok_False))
+        return GP_AS(Lit, n)->tok == GpTok_True;
+    malformed(a, n->span, "`true` or `false`");
+    return false;
+}
+
+/* ---- kernels ---------------------------------------------------------------------------------- */
+
+static void set_kernel(const Attr *a, GpTrack track) {
+    GpKernelAttrs *kernel = &a->def->kernel;
+    if (!expect_fn(a))
+        return;
+    if (kernel->track != GpTrack_None) {
+        GpDiag *d = gp_diag(check_of(a)->diags, GpDiag_G0205, a->node->node.span, a->def->name->name);
+        gp_primary_label(d, "one too many");
+        gp_label(d, kernel->span, "it is a kernel by this one");
+        return;
+    }
+    GpDef *holder = a->def->parent;
+    if (holder && holder->kind != GpDef_Module) {
+        GpDiag *d = gp_diag(check_of(a)->diags, GpDiag_G0206, a->node->node.span);
+        gp_primary_label(d, "inside %s %s", gp_def_article(holder), gp_def_kind_name(holder));
+        return;
+    }
+    kernel->track = track;
+    kernel->span = a->node->node.span;
+    a->def->track = track;
+}
+
+static void read_Tile(const Attr *a) {
+    set_kernel(a, GpTrack_Tile);
+    if (a->node->args.len || a->node->tokens || a->node->value)
+        malformed(a, a->node->node.span, "`#[tile]` alone");
+}
+
+static void read_Kernel(const Attr *a) {
+    set_kernel(a, GpTrack_Simt);
+    if (a->node->tokens || a->node->value)
+        malformed(a, a->node->node.span, "`#[kernel]` or `#[kernel(unchecked_indexing)]`");
+    for (uint32_t i = 0; i < a->node->args.len; i++) {
+        GpNode *arg = a->node->args.at[i], *value;
+        GpSym flag = lone_name(arg), key = key_of(arg, &value);
+        if (flag && strcmp(flag->name, "unchecked_indexing") == 0)
+            refuse(a, arg->span, "`unchecked_indexing`");
+        else if (key)
+            refuse(a, arg->span, gp_arena_printf(check_of(a)->arena, "`%s` of `#[kernel]`", key->name));
+        else
+            refuse(a, arg->span, "a list of types in `#[kernel]`");
+    }
+}
+
+static bool is_hint_list(GpNode *n) {
+    GpNode *inner = n->kind == GpNode_Paren ? GP_AS(Paren, n)->operand : n;
+    return inner->kind == GpNode_Tuple || inner->kind == GpNode_Assign;
+}
+
+static void read_entry_key(const Attr *a, GpSym key, GpNode *arg, GpNode *value) {
+    const char *name = key->name;
+    /* Hints speak of NVIDIA's tile assembler: warps and stages are the compiler's choice here. */
+    if (strcmp(name, "optimization_hints") == 0) {
+        if (!is_hint_list(value))
+            malformed(a, value->span, "`(sm_90 = (occupancy = 2))`");
+    } else if (strcmp(name, "print_ir") == 0 || strcmp(name, "deny_in_kernel_checks") == 0 ||
+               strcmp(name, "unchecked_accesses") == 0) {
+        if (is_true(a, value))
+            refuse(a, arg->span, gp_arena_printf(check_of(a)->arena, "`%s`", name));
+    } else if (strcmp(name, "preconditions") == 0 || strcmp(name, "dump_mlir_dir") == 0 ||
+               strcmp(name, "use_debug_mlir") == 0) {
+        refuse(a, arg->span, gp_arena_printf(check_of(a)->arena, "`%s`", name));
+    } else {
+        malformed(a, arg->span, "`optimization_hints`, `preconditions` or `unchecked_accesses`");
+    }
+}
+
+static void read_Entry(const Attr *a) {
+    set_kernel(a, GpTrack_Tile);
+    for (uint32_t i = 0; i < a->node->args.len; i++) {
+        GpNode *value, *arg = a->node->args.at[i];
+        GpSym key = key_of(arg, &value);
+        if (key)
+            read_entry_key(a, key, arg, value);
+        else
+            malformed(a, arg->span, "`key = value`");
+    }
+    if (a->node->tokens && GP_AS(Tokens, a->node->tokens)->text->len)
+        malformed(a, a->node->node.span, "`key = value` pairs");
+}
+
+static void read_Bounds(const Attr *a) {
+    GpKernelAttrs *kernel = &a->def->kernel;
+    if (!expect_fn(a))
+        return;
+    if (a->node->args.len < 1 || a->node->args.len > 2) {
+        malformed(a, a->node->node.span, "`#[launch_bounds(max_threads)]` or `#[launch_bounds(max_threads, min_blocks)]`");
+        return;
+    }
+    if (read_int(a, a->node->args.at[0], 1, &kernel->max_threads) && kernel->max_threads > 1024) {
+        GpDiag *d = gp_diag(check_of(a)->diags, GpDiag_G0207, a->node->args.at[0]->span,
+                            gp_arena_printf(check_of(a)->arena, "%u", kernel->max_threads));
+        gp_primary_label(d, "at most 1024");
+    }
+    if (a->node->args.len == 2)
+        (void)read_int(a, a->node->args.at[1], 1, &kernel->min_blocks);
+}
+
+static void read_block(const Attr *a, GpNode *value) {
+    GpKernelAttrs *kernel = &a->def->kernel;
+    uint64_t product = 1;
+    if (value->kind != GpNode_Tuple || GP_AS(Tuple, value)->items.len != 3) {
+        malformed(a, value->span, "three integers: `block = (256, 1, 1)`");
+        return;
+    }
+    for (uint32_t i = 0; i < 3; i++) {
+        if (!read_int(a, GP_AS(Tuple, value)->items.at[i], 1, &kernel->block[i]))
+            return;
+        product = GP_MIN(product * kernel->block[i], UINT64_C(1) << 40);
+    }
+    if (product > 1024 || kernel->block[2] > 64) {
+        GpDiag *d = gp_diag(check_of(a)->diags, GpDiag_G0207, value->span,
+                            gp_arena_printf(check_of(a)->arena, "%llu", (unsigned long long)product));
+        gp_primary_label(d, "at most 1024 in all, at most 64 in z");
+    }
+}
+
+static void read_Contract(const Attr *a) {
+    GpKernelAttrs *kernel = &a->def->kernel;
+    if (!expect_fn(a))
+        return;
+    for (uint32_t i = 0; i < a->node->args.len; i++) {
+        GpNode *value, *arg = a->node->args.at[i];
+        GpSym key = key_of(arg, &value);
+        if (key && strcmp(key->name, "domain") == 0) {
+            if (read_int(a, value, 1, &kernel->domain) && kernel->domain > 3)
+                malformed(a, value->span, "1, 2 or 3");
+        } else if (key && strcmp(key->name, "block") == 0) {
+            read_block(a, value);
+        } else if (key) {
+            refuse(a, arg->span, gp_arena_printf(check_of(a)->arena, "`%s` of `#[launch_contract]`", key->name));
+        } else {
+            malformed(a, arg->span, "`key = value`");
+        }
+    }
+    if (!kernel->domain)
+        malformed(a, a->node->node.span, "`domain = 1`");
+}
+
+/* What only all attributes together can say. */
+static void finish_kernel(GpCollect *k, GpDef *def) {
+    GpKernelAttrs *kernel = &def->kernel;
+    uint32_t product = kernel->block[0] * kernel->block[1] * kernel->block[2];
+    bool has_launch = kernel->max_threads || kernel->domain;
+    if (has_launch && kernel->track != GpTrack_Simt) {
+        GpDiag *d = gp_diag(k->c->diags, GpDiag_G0208, def->span,
+                            kernel->domain ? "launch_contract" : "launch_bounds");
+        gp_primary_label(d, kernel->track == GpTrack_Tile ? "a tile kernel has no threads" : "not a `#[kernel]`");
+        return;
+    }
+    if (product && kernel->max_threads && product > kernel->max_threads) {
+        GpDiag *d = gp_diag(k->c->diags, GpDiag_G0209, def->span, gp_arena_printf(k->c->arena, "%u", product),
+                            gp_arena_printf(k->c->arena, "%u", kernel->max_threads));
+        gp_primary_label(d, "`launch_contract` and `launch_bounds` disagree");
+    }
+    if (product && !kernel->max_threads)
+        kernel->max_threads = product;
+}
+
+/* ---- the others ------------------------------------------------------------------------------- */
+
+static void read_TileModule(const Attr *a) {
+    if (a->def->kind == GpDef_Module)
+        a->def->track = GpTrack_Tile;
+    else
+        gp_primary_label(gp_diag(check_of(a)->diags, GpDiag_G0204, a->node->node.span, a->name), "not a module");
+}
+
+static void read_SimtModule(const Attr *a) {
+    if (a->def->kind == GpDef_Module)
+        a->def->track = GpTrack_Simt;
+    else
+        gp_primary_label(gp_diag(check_of(a)->diags, GpDiag_G0204, a->node->node.span, a->name), "not a module");
+}
+
+static void read_Device(const Attr *a) {
+    if (expect_fn(a) && a->def->track == GpTrack_None)
+        a->def->track = GpTrack_Simt;
+}
+
+static void read_Derive(const Attr *a) {
+    for (uint32_t i = 0; i < a->node->args.len; i++) {
+        GpSym name = lone_name(a->node->args.at[i]);
+        if (name && strcmp(name->name, "Copy") == 0)
+            a->def->is_copy = true;
+        else if (!name || (strcmp(name->name, "Clone") != 0 && strcmp(name->name, "Debug") != 0))
+            refuse(a, a->node->args.at[i]->span,
+                   name ? gp_arena_printf(check_of(a)->arena, "`#[derive(%s)]`", name->name) : "this derive");
+    }
+}
+
+static void read_Ignore(const Attr *a) { (void)a; }
+
+static void read_Unsupported(const Attr *a) {
+    refuse(a, a->node->node.span, gp_arena_printf(check_of(a)->arena, "`#[%s]`", a->name));
+}
+
+static bool expect_std(const Attr *a) {
+    if (a->k->is_std)
+        return true;
+    gp_primary_label(gp_diag(check_of(a)->diags, GpDiag_G0022, a->node->node.span, a->name), "unknown attribute");
+    return false;
+}
+
+/* Ids of the .def tables: a misspelt one is a bug of dsl/std. */
+static uint32_t find_id(const char *const *ids, uint32_t count, GpSym id) {
+    for (uint32_t i = 1; i < count; i++) {
+        if (strcmp(ids[i], id->name) == 0)
+            return i;
+    }
+    gp_unreachable();
+}
+
+static void read_Lang(const Attr *a) {
+    static const char *const ids[] = {
+        "None",
+#define GP_LANG(id, kind) #id,
+#include "dsl/lang.def"
+    };
+    if (!expect_std(a))
+        return;
+    a->def->lang = (GpLang)find_id(ids, GP_COUNT(ids), string_of(a, a->node->value));
+    check_of(a)->std->lang[a->def->lang] = a->def;
+}
+
+static void read_Op(const Attr *a) {
+    if (!expect_std(a))
+        return;
+    GpSym spelling = string_of(a, a->node->value);
+    bool found = spelling && gp_op_find((GpStr){spelling->name, spelling->len}, &a->def->op);
+    gp_assert(found);
+    a->def->has_op = true;
+}
+
+static void read_Intrinsic(const Attr *a) {
+    static const char *const ids[] = {
+        "None",
+#define GP_INTRINSIC(id, track, doc) #id,
+#include "dsl/intrinsic.def"
+    };
+    static const GpTrack tracks[] = {
+        GpTrack_None,
+#define GP_INTRINSIC(id, track, doc) GpTrack_##track,
+#include "dsl/intrinsic.def"
+    };
+    if (!expect_std(a))
+        return;
+    GpNodeList args = a->node->args;
+    GpSym id = args.len ? lone_name(args.at[0]) : string_of(a, a->node->value);
+    gp_assert(id != NULL);
+    a->def->intrinsic = (GpIntrinsic)find_id(ids, GP_COUNT(ids), id);
+    a->def->track = tracks[a->def->intrinsic];
+    a->def->intrinsic_arg = args.len > 1 ? string_of(a, args.at[1]) : a->def->name;
+}
+
+static const struct Row {
+    const char *path;
+    void (*read)(const Attr *a);
+} rows[] = {
+#define GP_ATTR(path, meaning) {path, read_##meaning},
+#include "dsl/attr.def"
+};
+
+/* "cutile::entry" */
+static const char *path_of(GpCheck *c, GpAstAttr *node) {
+    GpAstPath *p = GP_AS(Path, node->path);
+    const char *text = "";
+    for (uint32_t i = 0; i < p->segments.len; i++) {
+        const char *name = GP_AS(Segment, p->segments.at[i])->name->name;
+        bool is_prefix = i + 1 < p->segments.len && i == 0 &&
+                         (strcmp(name, "cuda_device") == 0 || strcmp(name, "cuda_host") == 0 || strcmp(name, "core") == 0);
+        if (!is_prefix)
+            text = gp_arena_printf(c->arena, "%s%s%s", text, *text ? "::" : "", name);
+    }
+    return text;
+}
+
+static void read_one(GpCollect *k, GpDef *def, GpAstAttr *node) {
+    Attr a = {k, def, node, path_of(k->c, node)};
+    bool is_lint = strncmp(a.name, "clippy::", 8) == 0 || strncmp(a.name, "rustfmt::", 9) == 0;
+    for (uint32_t i = 0; i < GP_COUNT(rows); i++) {
+        if (strcmp(rows[i].path, a.name) == 0) {
+            rows[i].read(&a);
+            return;
+        }
+    }
+    if (is_lint)
+        return;
+    GpDiag *d = gp_diag(k->c->diags, GpDiag_G0022, node->node.span, a.name);
+    gp_primary_label(d, "unknown attribute");
+}
+
+void gp_read_attrs(GpCollect *k, GpDef *def, GpNodeList attrs) {
+    for (uint32_t i = 0; i < attrs.len; i++) {
+        if (attrs.at[i]->kind == GpNode_Attr)
+            read_one(k, def, GP_AS(Attr, attrs.at[i]));
+    }
+    if (def->kind == GpDef_Fn)
+        finish_kernel(k, def);
+}

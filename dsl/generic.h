@@ -1,0 +1,44 @@
+/* Between generic.c, method.c, unify.c and the resolver: impls and associated items. */
+#ifndef GP_GENERIC_H
+#define GP_GENERIC_H
+
+#include "dsl/check.h"
+
+typedef struct GpDefList {
+    GpDef **at;
+    uint32_t len, cap;
+} GpDefList;
+
+/* Adds def to the list under key, in the map of the module or std. */
+void gp_index_add(GpCheck *c, GpMap *map, const void *key, GpDef *def);
+/* Enters an impl or trait and its items into the indices of lookups. */
+void gp_index_items(GpCheck *c, GpDef *owner);
+/* The n-th def under key, std's first; NULL after the last. */
+GpDef *gp_index_assoc(GpCheck *c, GpSym name, uint32_t n);
+GpDef *gp_index_impl(GpCheck *c, const GpDef *trait, uint32_t n);
+
+/* Fresh variables for def's generics [first, count); those before are copied from `given`. */
+GpGArg *gp_fresh_args(GpCheck *c, const GpDef *def, const GpGArg *given, uint32_t first);
+static inline GpSubst gp_subst_of(const GpDef *def, const GpGArg *args) {
+    return (GpSubst){(const GpDef *const *)def->generics, args, def->generic_count};
+}
+
+/* Whether impl is for `self`: fills args for its generics. Bindings stay; undo when unwanted.
+** Needs c->unify. */
+bool gp_match_impl(GpCheck *c, const GpDef *impl, const GpType *self, GpGArg **args);
+/* Whether a bound, its supertraits included, gives the parameter that trait. */
+bool gp_param_has_bound(const GpDef *param, const GpDef *trait);
+
+/* Type::name for a type: inherent items, then items of traits it implements. `args` are for
+** out->generics of the item's owner; the item's own are left to the caller. */
+typedef struct GpAssocFound {
+    GpDef *item;
+    GpGArg *owner_args; /* for the first item->parent_generic_count generics */
+} GpAssocFound;
+bool gp_find_assoc_item(GpCheck *c, const GpType *self, GpSym name, bool want_type, GpAssocFound *out);
+
+/* Runs with a set of variables even outside of bodies: begin gives true when it made one. */
+bool gp_unify_enter(GpCheck *c);
+void gp_unify_leave(GpCheck *c, bool entered);
+
+#endif

@@ -1,0 +1,132 @@
+/* Generic arguments of a path segment: matched with the generics of a definition by position,
+** completed by defaults, or by inference variables where a body lets them out. */
+#include "dsl/resolve.h"
+
+GpGArg gp_garg_error(GpCheck *c, const GpDef *generic) {
+    if (generic->kind == GpDef_TypeParam)
+        return (GpGArg){GpGArg_Type, {.type = gp_ty_error(c->types)}};
+    if (generic->const_type && generic->const_type->kind == GpTy_Array)
+        return (GpGArg){GpGArg_Shape, {.shape = gp_shape_error(c->types)}};
+    return (GpGArg){GpGArg_Const, {.value = gp_const_error(c->types)}};
+}
+
+static bool is_positional(const GpNode *arg) {
+    return arg->kind != GpNode_Lifetime && arg->kind != GpNode_Assoc;
+}
+
+static uint32_t count_given(const GpAstSegment *seg) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; seg && i < seg->args.len; i++)
+        count += is_positional(seg->args.at[i]);
+    return count;
+}
+
+static bool is_type_node(const GpNode *n) { return gp_node_group(n->kind) == GpGroup_Type; }
+
+static const char *plural(uint32_t n) { return n == 1 ? "" : "s"; }
+
+static void report_count(GpCheck *c, GpDef *def, GpAstSegment *seg, uint32_t want, uint32_t least,
+                         uint32_t given) {
+    GpSpan span = {seg->node.span.src, seg->node.span.off, seg->name->len};
+    const char *kind = gp_def_kind_name(def);
+    uint32_t shown = given > want || least == want ? want : least;
+    const char *bound = least == want ? "" : given > want ? "at most " : "at least ";
+    GpDiag *d;
+    if (given == 0)
+        d = gp_diag(c->diags, GpDiag_E0107, span,
+                    gp_arena_printf(c->arena, "missing generics for %s `%s`", kind, def->name->name));
+    else
+        d = gp_diag(c->diags, GpDiag_E0107, span,
+                    gp_arena_printf(c->arena,
+                                    "%s takes %s%u generic argument%s but %u generic argument%s %s supplied",
+                                    kind, bound, shown, plural(shown), given, plural(given),
+                                    given == 1 ? "was" : "were"));
+    gp_primary_label(d, "expected %s%u generic argument%s", bound, shown, plural(shown));
+    if (def->is_std)
+        return;
+    const char *names = "";
+    for (uint32_t i = 0, n = 0; i < def->generic_count; i++) {
+        if (!def->generics[i]->is_impl_trait && i >= def->generic_count - want)
+            names = gp_arena_printf(c->arena, "%s%s`%s`", names, n++ ? ", " : "",
+                                    def->generics[i]->name->name);
+    }
+    gp_note_at(d, def->span, "%s defined here, with %u generic parameter%s%s%s", kind, want,
+               plural(want), *names ? ": " : "", names);
+}
+
+static GpGArg arg_of_node(GpCheck *c, GpDef *scope, const GpDef *generic, GpNode *node, bool fill) {
+    bool is_hole = node->kind == GpNode_TypeInfer;
+    if (is_hole && fill && c->unify)
+        return gp_fresh_arg(c, generic);
+    if (generic->kind == GpDef_TypeParam) {
+        if (!is_type_node(node)) {
+            gp_primary_label(gp_diag(c->diags, GpDiag_E0747, node->span, "constant", "type"), "expected a type");
+            return gp_garg_error(c, generic);
+        }
+        return (GpGArg){GpGArg_Type, {.type = gp_type_of_node(c, scope, node)}};
+    }
+    if (is_hole && c->unify)
+        return gp_fresh_arg(c, generic);
+    if (is_type_node(node) && node->kind != GpNode_TypePath && node->kind != GpNode_TypeMacro &&
+        node->kind != GpNode_TypeArray && node->kind != GpNode_TypeInfer) {
+        gp_primary_label(gp_diag(c->diags, GpDiag_E0747, node->span, "type", "constant"), "expected a constant");
+        return gp_garg_error(c, generic);
+    }
+    if (generic->const_type->kind == GpTy_Array)
+        return (GpGArg){GpGArg_Shape, {.shape = gp_shape_of_node(c, scope, node)}};
+    return (GpGArg){GpGArg_Const, {.value = gp_const_of_node(c, scope, node)}};
+}
+
+/* A shape of a written rank against a generic of a fixed one. */
+static void check_rank(GpCheck *c, const GpDef *generic, GpGArg arg, GpSpan span) {
+    int64_t rank;
+    if (arg.kind != GpGArg_Shape || arg.shape->kind != GpShape_List ||
+        !gp_const_value(generic->const_type->count, &rank) || rank == arg.shape->rank)
+        return;
+    GpDiag *d = gp_diag(c->diags, GpDiag_E0308, span, "mismatched types");
+    gp_primary_label(d, "expected an array with a size of %lld, found one with a size of %u",
+                     (long long)rank, arg.shape->rank);
+}
+
+static GpGArg arg_left_out(GpCheck *c, GpDef *def, const GpGArg *args, uint32_t at, bool fill,
+                           const GpType *self) {
+    GpDef *generic = def->generics[at];
+    if (generic->has_preset && !(fill && def->kind == GpDef_Fn)) {
+        GpSubst s = {(const GpDef *const *)def->generics, args, at};
+        (void)self; /* args[0] of a trait is Self */
+        return gp_garg_subst(c->types, generic->preset, &s);
+    }
+    return fill && c->unify ? gp_fresh_arg(c, generic) : gp_garg_error(c, generic);
+}
+
+const GpGArg *gp_resolve_args(GpCheck *c, GpDef *scope, GpDef *def, const GpGArg *owner_args,
+                              uint32_t first, GpAstSegment *seg, bool fill, const GpType *self) {
+    GpGArg *args = GP_NEW_ARRAY(c->arena, GpGArg, def->generic_count + 1);
+    uint32_t given = count_given(seg), want = 0, least = 0;
+    for (uint32_t i = 0; i < first; i++)
+        args[i] = owner_args ? owner_args[i] : gp_garg_error(c, def->generics[i]);
+    for (uint32_t i = first; i < def->generic_count; i++) {
+        want += !def->generics[i]->is_impl_trait;
+        least += !def->generics[i]->is_impl_trait && !def->generics[i]->has_preset;
+    }
+    /* Of a built-in function the first few may be given: convert_tile::<f32>(t). */
+    bool may_infer = fill && (given == 0 || (def->is_std && def->kind == GpDef_Fn));
+    bool wrong = given > want || (given < least && !may_infer);
+    if (wrong && seg)
+        report_count(c, def, seg, want, least, given);
+    uint32_t node = 0;
+    for (uint32_t i = first; i < def->generic_count; i++) {
+        while (seg && node < seg->args.len && !is_positional(seg->args.at[node]))
+            node++;
+        if (!def->generics[i]->is_impl_trait && seg && node < seg->args.len) {
+            args[i] = arg_of_node(c, scope, def->generics[i], seg->args.at[node], fill);
+            check_rank(c, def->generics[i], args[i], seg->args.at[node]->span);
+            node++;
+        } else if (wrong) {
+            args[i] = gp_garg_error(c, def->generics[i]);
+        } else {
+            args[i] = arg_left_out(c, def, args, i, fill, self);
+        }
+    }
+    return args;
+}

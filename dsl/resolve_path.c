@@ -1,0 +1,449 @@
+/* Paths: names in scope, then segment by segment through modules, enums and types. Outside of
+** bodies every generic argument must be written; inside, left-out ones become variables. */
+#include "dsl/resolve.h"
+
+/* ---- names in scope -------------------------------------------------------------------------- */
+
+static bool is_generic_of(const GpDef *g, GpSym name, GpNamespace ns) {
+    return g->name == name && !g->is_impl_trait &&
+           ((ns == GpNs_Type && g->kind == GpDef_TypeParam) ||
+            (ns == GpNs_Value && g->kind == GpDef_ConstParam));
+}
+
+static GpDef *find_generic(GpDef *scope, GpSym name, GpNamespace ns) {
+    for (uint32_t i = scope->generic_count; i > 0; i--) {
+        if (is_generic_of(scope->generics[i - 1], name, ns))
+            return scope->generics[i - 1];
+    }
+    return NULL;
+}
+
+/* The prelude of the scope's track first; without a track both are in scope, tile first. */
+static GpDef *find_in_preludes(GpCheck *c, GpDef *scope, GpSym name, GpNamespace ns) {
+    GpTrack track = GpTrack_None;
+    for (GpDef *at = scope; at && track == GpTrack_None; at = at->parent)
+        track = at->track;
+    const GpTrack order[3] = {track, track == GpTrack_None ? GpTrack_Tile : GpTrack_None,
+                              track == GpTrack_None ? GpTrack_Simt : GpTrack_None};
+    for (uint32_t i = 0; i < GP_COUNT(order); i++) {
+        GpDef *prelude = c->std->prelude[order[i]];
+        GpDef *def = prelude ? gp_find_in_module(c, prelude, name, ns) : NULL;
+        if (def)
+            return def;
+    }
+    return NULL;
+}
+
+/* Looks through functions, impls and types around up to the module. Generics of a function are
+** not seen by functions inside it. */
+static GpDef *find_around(GpCheck *c, GpDef *scope, GpSym name, GpNamespace ns) {
+    bool sees_generics = true;
+    for (GpDef *at = scope; at; at = at->parent) {
+        GpDef *def = NULL;
+        if (at->kind == GpDef_Fn || at->kind == GpDef_Module)
+            def = gp_find_in_module(c, at, name, ns);
+        if (!def && sees_generics && at->kind != GpDef_Module)
+            def = find_generic(at, name, ns);
+        if (def || at->kind == GpDef_Module)
+            return def;
+        if (at->kind == GpDef_Fn && at->parent->kind != GpDef_Impl && at->parent->kind != GpDef_Trait)
+            sees_generics = false;
+    }
+    return NULL;
+}
+
+GpDef *gp_find_name(GpCheck *c, GpDef *scope, GpSym name, GpNamespace ns) {
+    GpDef *def = find_around(c, scope, name, ns);
+    if (!def && ns == GpNs_Type)
+        def = gp_find_crate(c, name);
+    return def ? def : find_in_preludes(c, scope, name, ns);
+}
+
+const GpType *gp_find_primitive(GpCheck *c, GpSym name) {
+    GpElem elem;
+    if (gp_elem_find((GpStr){name->name, name->len}, &elem))
+        return gp_ty_elem(c->types, elem);
+    if (strcmp(name->name, "usize") == 0)
+        return gp_ty_usize(c->types);
+    if (strcmp(name->name, "isize") == 0)
+        return gp_ty_isize(c->types);
+    if (strcmp(name->name, "char") == 0)
+        return gp_ty_char(c->types);
+    if (strcmp(name->name, "str") == 0)
+        return gp_ty_str(c->types);
+    return NULL;
+}
+
+/* ---- reports -------------------------------------------------------------------------------- */
+
+static GpSpan seg_span(const GpAstSegment *seg) {
+    return (GpSpan){seg->node.span.src, seg->node.span.off, seg->name->len};
+}
+
+static void report_lone(GpCheck *c, GpDef *scope, GpAstSegment *seg, GpNamespace ns) {
+    GpSpan span = seg_span(seg);
+    const char *what = gp_arena_printf(c->arena, "`%s`", seg->name->name);
+    if (gp_report_unknown_import(c, scope, seg->name, span))
+        return;
+    GpDiag *d;
+    if (ns == GpNs_Type)
+        d = gp_diag(c->diags, GpDiag_E0412, span, what, "this scope");
+    else
+        d = gp_diag(c->diags, GpDiag_E0425, span, "cannot find value", what, "this scope");
+    GpSym near = gp_find_similar(c, scope, seg->name, ns);
+    if (near)
+        gp_suggest(d, span, near->name, "a similar name exists");
+    gp_primary_label(d, "not found in this scope");
+}
+
+static void report_first(GpCheck *c, GpDef *scope, GpAstSegment *seg) {
+    if (gp_report_unknown_import(c, scope, seg->name, seg_span(seg)))
+        return;
+    bool is_type_like = seg->name->name[0] >= 'A' && seg->name->name[0] <= 'Z';
+    const char *what = gp_arena_printf(c->arena, is_type_like ? "use of undeclared type `%s`"
+                                                              : "use of unresolved module or unlinked crate `%s`",
+                                       seg->name->name);
+    GpDiag *d = gp_diag(c->diags, GpDiag_E0433, seg_span(seg), what);
+    GpSym near = gp_find_similar(c, scope, seg->name, GpNs_Type);
+    if (near)
+        gp_suggest(d, seg_span(seg), near->name, "a similar name exists");
+    gp_primary_label(d, "%s", what);
+}
+
+static void report_in_module(GpCheck *c, GpDef *module, GpAstSegment *seg, GpNamespace ns, bool is_last) {
+    const char *holder = module->name ? module->name->name : "crate";
+    if (!is_last) {
+        const char *what = gp_arena_printf(c->arena, "could not find `%s` in `%s`", seg->name->name, holder);
+        gp_primary_label(gp_diag(c->diags, GpDiag_E0433, seg_span(seg), what), "%s", what);
+        return;
+    }
+    const char *what = gp_arena_printf(c->arena, "`%s`", seg->name->name);
+    const char *where = module->name ? gp_arena_printf(c->arena, "module `%s`", holder) : "the crate root";
+    GpDiag *d = ns == GpNs_Type
+                    ? gp_diag(c->diags, GpDiag_E0412, seg_span(seg), what, where)
+                    : gp_diag(c->diags, GpDiag_E0425, seg_span(seg), "cannot find value", what, where);
+    gp_primary_label(d, "not found in `%s`", holder);
+}
+
+static void report_assoc(GpCheck *c, const GpType *self, GpAstSegment *seg, GpNamespace ns) {
+    const char *type = gp_ty_name(c->arena, self);
+    if (self->kind == GpTy_Error)
+        return;
+    GpDiag *d;
+    if (ns == GpNs_Type) {
+        d = gp_diag(c->diags, GpDiag_E0220, seg_span(seg), seg->name->name, gp_arena_printf(c->arena, "`%s`", type));
+        gp_primary_label(d, "associated type `%s` not found", seg->name->name);
+        return;
+    }
+    const char *what = self->kind == GpTy_Adt ? gp_def_kind_name(self->def) : "type";
+    bool is_enum = self->kind == GpTy_Adt && self->def->kind == GpDef_Enum;
+    d = gp_diag(c->diags, GpDiag_E0599, seg_span(seg),
+                is_enum ? "variant or associated item" : "function or associated item", seg->name->name,
+                gp_arena_printf(c->arena, "%s `%s`", what, type));
+    gp_primary_label(d, "%s not found in `%s`", is_enum ? "variant or associated item" : "function or associated item", type);
+}
+
+/* ---- walking ---------------------------------------------------------------------------------- */
+
+/* A path being followed. */
+typedef struct Walk {
+    GpCheck *c;
+    GpDef *scope;
+    GpAstPath *path;
+    GpNamespace ns;  /* of the last segment */
+    bool fill;
+    uint32_t at;     /* the next segment */
+    GpTarget *out;
+} Walk;
+
+static GpAstSegment *segment(const Walk *w, uint32_t i) { return GP_AS(Segment, w->path->segments.at[i]); }
+
+static bool set_type(Walk *w, const GpType *t) {
+    *w->out = (GpTarget){.type = t};
+    if (t->kind == GpTy_Adt || t->kind == GpTy_Param) {
+        w->out->def = (GpDef *)t->def;
+        w->out->args = t->args;
+        w->out->arg_count = t->arg_count;
+    }
+    return true;
+}
+
+static const GpType *adt_type(Walk *w, GpDef *def, GpAstSegment *seg) {
+    const GpGArg *args = gp_resolve_args(w->c, w->scope, def, NULL, 0, seg, w->fill, NULL);
+    if (def->kind != GpDef_TypeAlias)
+        return gp_ty_adt(w->c->types, def, args, def->generic_count);
+    GpSubst s = gp_subst_of(def, args);
+    return gp_ty_subst(w->c->types, gp_alias_type(w->c, def), &s);
+}
+
+/* Enters what a def stands for; `seg` carries its generic arguments. */
+static bool set_def(Walk *w, GpDef *def, GpAstSegment *seg) {
+    const GpGArg *args;
+    switch (def->kind) {
+    case GpDef_Struct:
+    case GpDef_Union:
+    case GpDef_Enum:
+    case GpDef_TypeAlias:
+        return set_type(w, adt_type(w, def, seg));
+    case GpDef_TypeParam:
+        return set_type(w, gp_ty_param(w->c->types, def));
+    case GpDef_AssocType:
+        return set_type(w, def->alias ? def->alias : gp_ty_error(w->c->types));
+    case GpDef_Fn:
+    case GpDef_Variant:
+        args = gp_resolve_args(w->c, w->scope, def, NULL, 0, seg, w->fill, NULL);
+        *w->out = (GpTarget){def, args, def->generic_count, NULL};
+        return true;
+    case GpDef_Module:
+    case GpDef_Trait:
+    case GpDef_Impl:
+    case GpDef_Const:
+    case GpDef_Static:
+    case GpDef_ConstParam:
+    case GpDef_Macro:
+        *w->out = (GpTarget){.def = def};
+        return true;
+    }
+    gp_unreachable();
+}
+
+/* Enum::Variant: the arguments stand on either segment. */
+static bool set_variant(Walk *w, const GpType *type, GpDef *variant, GpAstSegment *seg) {
+    const GpGArg *args = type->args;
+    if (seg->has_args)
+        args = gp_resolve_args(w->c, w->scope, variant, NULL, 0, seg, w->fill, NULL);
+    *w->out = (GpTarget){variant, args, type->arg_count, NULL};
+    return true;
+}
+
+/* An associated item with its owner's arguments; its own follow from the segment. */
+static bool set_assoc(Walk *w, const GpType *self, GpAssocFound found, GpAstSegment *seg) {
+    GpDef *item = found.item;
+    if (item->kind == GpDef_AssocType) {
+        GpSubst s = {(const GpDef *const *)item->generics, found.owner_args, item->parent_generic_count};
+        const GpType *t = item->alias && item->parent->kind == GpDef_Impl
+                              ? gp_ty_subst(w->c->types, item->alias, &s)
+                              : gp_ty_assoc(w->c->types, self, item, found.owner_args + 1,
+                                            item->parent_generic_count - 1);
+        return set_type(w, gp_normalize(w->c, t));
+    }
+    const GpGArg *args = gp_resolve_args(w->c, w->scope, item, found.owner_args,
+                                         item->parent_generic_count, seg, w->fill, self);
+    *w->out = (GpTarget){item, args, item->generic_count, NULL};
+    return true;
+}
+
+static bool step_type(Walk *w, const GpType *self, GpAstSegment *seg, GpNamespace ns) {
+    GpAssocFound found;
+    if (self->kind == GpTy_Adt && self->def->kind == GpDef_Enum && ns == GpNs_Value) {
+        GpDef *variant = gp_map_get(&self->def->values, seg->name);
+        if (variant)
+            return set_variant(w, self, variant, seg);
+    }
+    if (self->kind == GpTy_Adt && self->def->kind == GpDef_Enum && ns == GpNs_Type) {
+        GpDef *variant = gp_map_get(&self->def->types, seg->name);
+        if (variant)
+            return set_variant(w, self, variant, seg);
+    }
+    if (gp_find_assoc_item(w->c, self, seg->name, ns == GpNs_Type, &found))
+        return set_assoc(w, self, found, seg);
+    report_assoc(w->c, self, seg, ns);
+    return false;
+}
+
+/* Trait::item: Self is to be inferred. */
+static bool step_trait(Walk *w, GpDef *trait, const GpType *self, GpAstSegment *seg, GpNamespace ns) {
+    GpDef *item = gp_map_get(gp_def_map(trait, ns), seg->name);
+    if (!item || (!self && !w->c->unify)) {
+        const char *what = gp_arena_printf(w->c->arena, "`%s`", seg->name->name);
+        const char *where = gp_arena_printf(w->c->arena, "trait `%s`", trait->name->name);
+        GpDiag *d = ns == GpNs_Type
+                        ? gp_diag(w->c->diags, GpDiag_E0412, seg_span(seg), what, where)
+                        : gp_diag(w->c->diags, GpDiag_E0425, seg_span(seg), "cannot find value", what, where);
+        gp_primary_label(d, "not found in `%s`", trait->name->name);
+        return false;
+    }
+    GpGArg *owner = GP_NEW_ARRAY(w->c->arena, GpGArg, trait->generic_count);
+    owner[0] = (GpGArg){GpGArg_Type, {.type = self ? self : gp_fresh_type(w->c, GpInfer_Any)}};
+    const GpGArg *given = w->out->args;
+    for (uint32_t i = 1; i < trait->generic_count; i++)
+        owner[i] = given && i < w->out->arg_count ? given[i]
+                   : w->c->unify                  ? gp_fresh_arg(w->c, trait->generics[i])
+                                                  : gp_garg_error(w->c, trait->generics[i]);
+    if (self && item->kind != GpDef_AssocType) {
+        GpAssocFound exact;
+        if (self->kind != GpTy_Param && self->kind != GpTy_Infer &&
+            gp_find_assoc_item(w->c, self, seg->name, false, &exact) && exact.item->parent->trait == trait)
+            return set_assoc(w, self, exact, seg);
+    }
+    return set_assoc(w, owner[0].type, (GpAssocFound){item, owner}, seg);
+}
+
+static bool step_module(Walk *w, GpDef *module, GpAstSegment *seg, GpNamespace ns, bool is_last) {
+    if (strcmp(seg->name->name, "super") == 0 && module->parent) {
+        *w->out = (GpTarget){.def = gp_module_of(module->parent)};
+        return true;
+    }
+    GpDef *def = gp_find_in_module(w->c, module, seg->name, ns);
+    if (!def) {
+        if (!module->is_std || !gp_report_unknown_import(w->c, w->scope, seg->name, seg_span(seg)))
+            report_in_module(w->c, module, seg, ns, is_last);
+        return false;
+    }
+    return set_def(w, def, seg);
+}
+
+static bool step(Walk *w) {
+    bool is_last = w->at + 1 == w->path->segments.len;
+    GpNamespace ns = is_last ? w->ns : GpNs_Type;
+    GpAstSegment *seg = segment(w, w->at++);
+    GpTarget here = *w->out;
+    if (here.type)
+        return step_type(w, here.type, seg, ns);
+    if (here.def->kind == GpDef_Module)
+        return step_module(w, here.def, seg, ns, is_last);
+    if (here.def->kind == GpDef_Trait)
+        return step_trait(w, here.def, NULL, seg, ns);
+    GpDiag *d = gp_diag(w->c->diags, GpDiag_E0433, seg_span(seg),
+                        gp_arena_printf(w->c->arena, "`%s` is %s %s, not a module or type",
+                                        here.def->name ? here.def->name->name : "crate",
+                                        gp_def_article(here.def), gp_def_kind_name(here.def)));
+    gp_primary_label(d, "not found");
+    return false;
+}
+
+static bool start_self_type(Walk *w) {
+    GpAstSegment *seg = segment(w, 0);
+    const GpType *self = gp_self_type(w->c, w->scope);
+    if (!self) {
+        GpDiag *d = gp_diag(w->c->diags, GpDiag_E0411, seg_span(seg));
+        gp_primary_label(d, "`Self` is only available in impls, traits, or type definitions");
+        return false;
+    }
+    return set_type(w, self);
+}
+
+/* The first segment. */
+static bool start(Walk *w) {
+    bool is_last = w->path->segments.len == 1;
+    GpAstSegment *seg = segment(w, 0);
+    const char *name = seg->name->name;
+    GpNamespace ns = is_last ? w->ns : GpNs_Type;
+    w->at = 1;
+    if (strcmp(name, "Self") == 0)
+        return start_self_type(w);
+    GpDef *def = NULL;
+    if (strcmp(name, "crate") == 0)
+        def = gp_crate_of(w->scope);
+    else if (strcmp(name, "self") == 0 && !is_last)
+        def = gp_module_of(w->scope);
+    else if (strcmp(name, "super") == 0 && gp_module_of(w->scope)->parent)
+        def = gp_module_of(gp_module_of(w->scope)->parent);
+    else
+        def = w->path->is_global ? gp_find_crate(w->c, seg->name) : gp_find_name(w->c, w->scope, seg->name, ns);
+    const GpType *primitive = ns == GpNs_Type ? gp_find_primitive(w->c, seg->name) : NULL;
+    /* `use core::f32` does not hide the type's own items. */
+    if (def && primitive && def->kind == GpDef_Module && !is_last &&
+        !gp_find_in_module(w->c, def, segment(w, 1)->name, w->path->segments.len == 2 ? w->ns : GpNs_Type))
+        def = NULL;
+    if (def && primitive && def->kind == GpDef_Module && is_last)
+        def = NULL;
+    if (def)
+        return set_def(w, def, seg);
+    if (primitive)
+        return set_type(w, primitive);
+    if (is_last)
+        report_lone(w->c, w->scope, seg, ns);
+    else
+        report_first(w->c, w->scope, seg);
+    return false;
+}
+
+/* <Type as Trait>:: */
+static bool start_qualified(Walk *w) {
+    const GpType *self = gp_type_of_node(w->c, w->scope, w->path->self_type);
+    if (self->kind == GpTy_Error)
+        return false;
+    set_type(w, self);
+    if (!w->path->self_trait)
+        return true;
+    GpAstPath *tp = GP_AS(Path, w->path->self_trait);
+    GpDef *trait = gp_resolve_trait(w->c, w->scope, tp);
+    if (!trait || !w->path->segments.len)
+        return false;
+    GpGArg *owner = GP_NEW(w->c->arena, GpGArg);
+    *owner = (GpGArg){GpGArg_Type, {.type = self}};
+    GpAstSegment *last = GP_AS(Segment, tp->segments.at[tp->segments.len - 1]);
+    w->out->args = gp_resolve_args(w->c, w->scope, trait, owner, 1, last, w->fill, self);
+    w->out->arg_count = trait->generic_count;
+    bool is_last = w->path->segments.len == 1;
+    return step_trait(w, trait, self, segment(w, w->at++), is_last ? w->ns : GpNs_Type);
+}
+
+bool gp_resolve_target(GpCheck *c, GpDef *scope, GpAstPath *path, GpNamespace ns, bool fill,
+                       GpTarget *out) {
+    Walk w = {c, scope, path, ns, fill, 0, out};
+    *out = (GpTarget){.def = NULL};
+    if (path->self_type ? !start_qualified(&w) : !path->segments.len || !start(&w))
+        return false;
+    while (w.at < path->segments.len) {
+        if (!step(&w))
+            return false;
+    }
+    return true;
+}
+
+GpDef *gp_find_path_quietly(GpCheck *c, GpDef *scope, GpNode *node, GpNamespace ns) {
+    GpAstPath *path = GP_AS(Path, node);
+    if (path->self_type || path->segments.len != 1)
+        return NULL;
+    return gp_find_name(c, scope, GP_AS(Segment, path->segments.at[0])->name, ns);
+}
+
+bool gp_resolve_path(GpCheck *c, GpDef *scope, GpNode *path, GpNamespace ns, GpRes *out) {
+    GpTarget target;
+    if (!gp_resolve_target(c, scope, GP_AS(Path, path), ns, c->unify != NULL, &target) ||
+        (target.type && target.type->kind == GpTy_Error)) {
+        *out = (GpRes){.kind = GpRes_Error};
+        return false;
+    }
+    *out = (GpRes){.kind = GpRes_Def,
+                   .def = target.def,
+                   .args = target.args,
+                   .arg_count = target.arg_count};
+    return true;
+}
+
+/* ---- traits ----------------------------------------------------------------------------------- */
+
+GpDef *gp_resolve_trait(GpCheck *c, GpDef *scope, GpAstPath *path) {
+    if (path->segments.len == 1 && !path->self_type) {
+        GpAstSegment *seg = GP_AS(Segment, path->segments.at[0]);
+        GpDef *def = gp_find_name(c, scope, seg->name, GpNs_Type);
+        if (!def && gp_report_unknown_import(c, scope, seg->name, seg_span(seg)))
+            return NULL;
+        if (!def && !gp_find_primitive(c, seg->name)) {
+            GpDiag *d = gp_diag(c->diags, GpDiag_E0405, seg_span(seg), seg->name->name);
+            GpSym near = gp_find_similar(c, scope, seg->name, GpNs_Type);
+            if (near)
+                gp_suggest(d, seg_span(seg), near->name, "a similar name exists");
+            gp_primary_label(d, "not found in this scope");
+            return NULL;
+        }
+        if (def && def->kind == GpDef_Trait)
+            return def;
+        gp_primary_label(gp_diag(c->diags, GpDiag_E0404, seg_span(seg), def ? gp_def_kind_name(def) : "builtin type", seg->name->name),
+                         "not a trait");
+        return NULL;
+    }
+    GpAstPath bare = *path; /* arguments are the caller's */
+    GpTarget target;
+    if (!gp_resolve_target(c, scope, &bare, GpNs_Type, true, &target))
+        return NULL;
+    if (target.def && target.def->kind == GpDef_Trait)
+        return target.def;
+    gp_primary_label(gp_diag(c->diags, GpDiag_E0404, path->node.span,
+                             target.def ? gp_def_kind_name(target.def) : "type", "this"),
+                     "not a trait");
+    return NULL;
+}

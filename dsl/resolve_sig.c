@@ -1,0 +1,474 @@
+/* Generics, bounds, impl headers, fields and signatures: what the items of a crate declare, once
+** their names are known. */
+#include "dsl/resolve.h"
+
+GpNodeList gp_node_generics(GpNode *item) {
+#define FIELD(Kind)                                                                                \
+    if (item->kind == GpNode_##Kind)                                                               \
+        return GP_AS(Kind, item)->generics;
+    FIELD(Fn) FIELD(Struct) FIELD(Enum) FIELD(Trait) FIELD(Impl) FIELD(TypeAlias)
+#undef FIELD
+    return (GpNodeList){NULL, 0};
+}
+
+static GpNodeList node_where(GpNode *item) {
+#define FIELD(Kind)                                                                                \
+    if (item->kind == GpNode_##Kind)                                                               \
+        return GP_AS(Kind, item)->where;
+    FIELD(Fn) FIELD(Struct) FIELD(Enum) FIELD(Trait) FIELD(Impl) FIELD(TypeAlias)
+#undef FIELD
+    return (GpNodeList){NULL, 0};
+}
+
+/* ---- generics ------------------------------------------------------------------------------- */
+
+static void add_generic(GpCollect *k, GpDef *def, GpDef *generic) {
+    GpDef **wider = GP_NEW_ARRAY(k->c->arena, GpDef *, def->generic_count + 1);
+    for (uint32_t i = 0; i < def->generic_count; i++) {
+        wider[i] = def->generics[i];
+        if (wider[i]->name == generic->name && !generic->is_impl_trait) {
+            GpDiag *d = gp_diag(k->c->diags, GpDiag_E0403, generic->span, generic->name->name);
+            gp_primary_label(d, "already used");
+            gp_label(d, wider[i]->span, "first use of `%s`", generic->name->name);
+        }
+    }
+    wider[def->generic_count++] = generic;
+    def->generics = wider;
+}
+
+static GpDef *make_generic(GpCollect *k, GpDef *def, GpDefKind kind, GpSym name, GpSpan span) {
+    return gp_collect_def(k, kind, name, span, NULL, def);
+}
+
+static GpSpan generic_name_span(GpAstGeneric *g) {
+    GpSpan span = g->node.span;
+    const char *text = span.src ? span.src->text + span.off : "";
+    for (uint32_t at = 0; at + g->name->len <= span.len; at++) {
+        if (memcmp(text + at, g->name->name, g->name->len) == 0 &&
+            (at == 0 || text[at - 1] == ' ' || text[at - 1] == '\n'))
+            return (GpSpan){span.src, span.off + at, g->name->len};
+    }
+    return span;
+}
+
+void gp_resolve_generics(GpCollect *k, GpDef *def) {
+    GpDef *parent = def->parent;
+    if (parent && (parent->kind == GpDef_Impl || parent->kind == GpDef_Trait)) {
+        def->generics = parent->generics;
+        def->generic_count = def->parent_generic_count = parent->generic_count;
+    }
+    if (def->kind == GpDef_Trait)
+        add_generic(k, def, make_generic(k, def, GpDef_TypeParam, gp_intern_cstr(k->c->names, "Self"), def->span));
+    GpNodeList list = gp_node_generics(def->node);
+    for (uint32_t i = 0; i < list.len; i++) {
+        GpAstGeneric *g = GP_AS(Generic, list.at[i]);
+        if (g->is_lifetime)
+            continue;
+        GpDef *generic = make_generic(k, def, g->is_const ? GpDef_ConstParam : GpDef_TypeParam,
+                                      g->name, generic_name_span(g));
+        generic->node = &g->node;
+        add_generic(k, def, generic);
+    }
+}
+
+/* [i32; N] in the built-in crates: any rank. */
+static const GpType *const_type_of(GpCollect *k, GpDef *def, GpNode *node) {
+    GpTypes *ts = k->c->types;
+    if (k->is_std && node->kind == GpNode_TypeArray)
+        return gp_ty_array(ts, gp_ty_elem(ts, GpElem_I32), gp_const_error(ts));
+    const GpType *t = gp_type_of_node(k->c, def, node);
+    bool is_int = t->kind == GpTy_Usize || t->kind == GpTy_Isize ||
+                  (t->kind == GpTy_Elem && !gp_elem_is_float(t->elem));
+    int64_t rank;
+    if (t->kind == GpTy_Array && t->inner == gp_ty_elem(ts, GpElem_I32) &&
+        gp_const_value(t->count, &rank) && rank >= 0 && rank <= GP_MAX_RANK)
+        return t;
+    if (!is_int && t->kind != GpTy_Error) {
+        GpDiag *d = gp_diag(k->c->diags, GpDiag_G0101, node->span, gp_ty_name(k->c->arena, t));
+        gp_primary_label(d, "not an integer, `bool` or `[i32; N]` with N at most 6");
+        return gp_ty_error(ts);
+    }
+    return t;
+}
+
+void gp_resolve_const_types(GpCollect *k, GpDef *def) {
+    if (def->kind == GpDef_Variant)
+        return;
+    for (uint32_t i = def->parent_generic_count; i < def->generic_count; i++) {
+        GpDef *generic = def->generics[i];
+        if (generic->kind == GpDef_ConstParam)
+            generic->const_type = const_type_of(k, def, GP_AS(Generic, generic->node)->type);
+    }
+}
+
+/* ---- bounds --------------------------------------------------------------------------------- */
+
+typedef struct BoundVec {
+    GpDefVec traits;
+    GP_VEC(const GpType *) types;
+    GP_VEC(GpBoundArgs) args;
+} BoundVec;
+
+/* Fn(A, B) -> C as the tuple (A, B, C). */
+static const GpType *fn_bound_type(GpCheck *c, GpDef *def, GpAstSegment *seg) {
+    const GpType **items = GP_NEW_ARRAY(c->arena, const GpType *, seg->args.len + 1);
+    for (uint32_t i = 0; i < seg->args.len; i++)
+        items[i] = gp_type_of_node(c, def, seg->args.at[i]);
+    items[seg->args.len] = seg->ret ? gp_type_of_node(c, def, seg->ret) : gp_ty_unit(c->types);
+    return gp_ty_tuple(c->types, items, seg->args.len + 1);
+}
+
+static void read_assoc(GpCheck *c, GpDef *def, GpDef *trait, GpAstSegment *seg, GpBoundArgs *out) {
+    GpSym *names = GP_NEW_ARRAY(c->arena, GpSym, seg->args.len);
+    const GpType **types = GP_NEW_ARRAY(c->arena, const GpType *, seg->args.len);
+    for (uint32_t i = 0; i < seg->args.len; i++) {
+        if (seg->args.at[i]->kind != GpNode_Assoc)
+            continue;
+        GpAstAssoc *a = GP_AS(Assoc, seg->args.at[i]);
+        if (!gp_map_get(&trait->types, a->name)) {
+            GpDiag *d = gp_diag(c->diags, GpDiag_E0220, a->node.span, a->name->name,
+                                gp_arena_printf(c->arena, "`%s`", trait->name->name));
+            gp_primary_label(d, "associated type `%s` not found", a->name->name);
+            continue;
+        }
+        names[out->assoc_count] = a->name;
+        types[out->assoc_count++] = a->type ? gp_type_of_node(c, def, a->type) : gp_ty_error(c->types);
+    }
+    out->assoc_names = names;
+    out->assoc_types = types;
+}
+
+static void add_bound(GpCollect *k, GpDef *def, BoundVec *v, GpNode *node, const GpType *self) {
+    GpAstBound *bound = GP_AS(Bound, node);
+    GpCheck *c = k->c;
+    if (bound->lifetime || bound->is_maybe || !bound->path)
+        return;
+    GpAstPath *path = GP_AS(Path, bound->path);
+    GpDef *trait = gp_resolve_trait(c, def, path);
+    if (!trait)
+        return;
+    GpAstSegment *seg = GP_AS(Segment, path->segments.at[path->segments.len - 1]);
+    const GpType *type = seg->is_call ? fn_bound_type(c, def, seg) : NULL;
+    GpBoundArgs args = {.args = NULL};
+    if (!seg->is_call) {
+        GpGArg *selfs = GP_NEW(c->arena, GpGArg);
+        *selfs = (GpGArg){GpGArg_Type, {.type = self}};
+        args.args = gp_resolve_args(c, def, trait, selfs, 1, seg, false, self) + 1;
+        args.arg_count = trait->generic_count - 1;
+        read_assoc(c, def, trait, seg, &args);
+    }
+    GP_PUSH(c->arena, &v->traits, trait);
+    GP_PUSH(c->arena, &v->types, type);
+    GP_PUSH(c->arena, &v->args, args);
+}
+
+static void set_bounds(GpDef *param, const BoundVec *v) {
+    param->bounds = v->traits.at;
+    param->bound_types = v->types.at;
+    param->bound_args = v->args.at;
+    param->bound_count = v->traits.len;
+}
+
+/* The type parameter that a where clause speaks of: def's own or its impl's. */
+static GpDef *where_param(GpDef *def, GpAstWhere *w) {
+    if (!w->type || w->type->kind != GpNode_TypePath)
+        return NULL;
+    GpAstPath *path = GP_AS(Path, GP_AS(TypePath, w->type)->path);
+    if (path->self_type || path->segments.len != 1)
+        return NULL;
+    GpSym name = GP_AS(Segment, path->segments.at[0])->name;
+    for (uint32_t i = 0; i < def->generic_count; i++) {
+        if (def->generics[i]->kind == GpDef_TypeParam && def->generics[i]->name == name)
+            return def->generics[i];
+    }
+    return NULL;
+}
+
+static void add_where_bounds(GpCollect *k, GpDef *def, GpDef *param, BoundVec *v) {
+    GpNodeList where = node_where(def->node);
+    const GpType *self = gp_ty_param(k->c->types, param);
+    for (uint32_t i = 0; i < where.len; i++) {
+        GpAstWhere *w = GP_AS(Where, where.at[i]);
+        if (where_param(def, w) != param)
+            continue;
+        for (uint32_t n = 0; n < w->bounds.len; n++)
+            add_bound(k, def, v, w->bounds.at[n], self);
+    }
+}
+
+static void check_wheres(GpCollect *k, GpDef *def) {
+    GpNodeList where = node_where(def->node);
+    for (uint32_t i = 0; i < where.len; i++) {
+        GpAstWhere *w = GP_AS(Where, where.at[i]);
+        if (!w->lifetime && !where_param(def, w))
+            gp_primary_label(gp_diag(k->c->diags, GpDiag_G0102, w->node.span), "not supported");
+    }
+}
+
+static void resolve_preset(GpCollect *k, GpDef *def, GpDef *generic) {
+    GpNode *preset = generic->node ? GP_AS(Generic, generic->node)->preset : NULL;
+    if (!preset)
+        return;
+    generic->has_preset = true;
+    if (generic->kind == GpDef_TypeParam)
+        generic->preset = (GpGArg){GpGArg_Type, {.type = gp_type_of_node(k->c, def, preset)}};
+    else if (generic->const_type->kind == GpTy_Array)
+        generic->preset = (GpGArg){GpGArg_Shape, {.shape = gp_shape_of_node(k->c, def, preset)}};
+    else
+        generic->preset = (GpGArg){GpGArg_Const, {.value = gp_const_of_node(k->c, def, preset)}};
+}
+
+void gp_resolve_bounds(GpCollect *k, GpDef *def) {
+    if (def->kind == GpDef_Variant || !def->node)
+        return;
+    for (uint32_t i = def->parent_generic_count; i < def->generic_count; i++) {
+        GpDef *param = def->generics[i];
+        resolve_preset(k, def, param);
+        if (param->kind != GpDef_TypeParam)
+            continue;
+        BoundVec v = {.traits = {0}};
+        const GpType *self = gp_ty_param(k->c->types, param);
+        bool is_self = def->kind == GpDef_Trait && i == 0;
+        GpNodeList bounds = is_self ? GP_AS(Trait, def->node)->bounds
+                                    : GP_AS(Generic, param->node)->bounds;
+        for (uint32_t n = 0; n < bounds.len; n++)
+            add_bound(k, def, &v, bounds.at[n], self);
+        add_where_bounds(k, def, param, &v);
+        if (is_self) { /* Self implements the trait that it is Self of */
+            GP_PUSH(k->c->arena, &v.traits, def);
+            GP_PUSH(k->c->arena, &v.types, NULL);
+            GP_PUSH(k->c->arena, &v.args, ((GpBoundArgs){.args = NULL}));
+        }
+        set_bounds(param, &v);
+    }
+    check_wheres(k, def);
+}
+
+/* ---- impls ---------------------------------------------------------------------------------- */
+
+void gp_resolve_impl(GpCollect *k, GpDef *def) {
+    GpAstImpl *impl = GP_AS(Impl, def->node);
+    GpCheck *c = k->c;
+    def->self_type = gp_type_of_node(c, def, impl->self_type);
+    if (!impl->trait)
+        return;
+    GpAstPath *path = GP_AS(Path, impl->trait);
+    def->trait = gp_resolve_trait(c, def, path);
+    if (!def->trait) {
+        def->self_type = gp_ty_error(c->types);
+        return;
+    }
+    GpGArg *self = GP_NEW(c->arena, GpGArg);
+    *self = (GpGArg){GpGArg_Type, {.type = def->self_type}};
+    GpNode *last = path->segments.at[path->segments.len - 1];
+    def->trait_args = gp_resolve_args(c, def, def->trait, self, 1, GP_AS(Segment, last), false,
+                                      def->self_type) + 1;
+    def->trait_arg_count = def->trait->generic_count - 1;
+    if (def->trait->lang == GpLang_Copy && def->self_type->kind == GpTy_Adt &&
+        def->self_type->def->is_std == k->is_std)
+        ((GpDef *)def->self_type->def)->is_copy = true;
+}
+
+static bool has_item(GpDef *owner, const GpDef *item) {
+    GpNamespace ns = item->kind == GpDef_AssocType ? GpNs_Type : GpNs_Value;
+    GpDef *found = gp_map_get(gp_def_map(owner, ns), item->name);
+    return found && found->kind == item->kind;
+}
+
+static bool has_default(const GpDef *item) {
+    if (item->kind == GpDef_Fn)
+        return item->has_body || item->is_std;
+    if (item->kind == GpDef_Const)
+        return GP_AS(Const, item->node)->value != NULL;
+    return item->alias != NULL;
+}
+
+static void check_missing(GpCollect *k, GpDef *impl) {
+    const char *missing = "";
+    const GpDef *first = NULL;
+    for (uint32_t i = 0; i < impl->trait->item_count; i++) {
+        GpDef *item = impl->trait->items[i];
+        if (has_item(impl, item) || has_default(item))
+            continue;
+        missing = gp_arena_printf(k->c->arena, "%s%s`%s`", missing, first ? ", " : "", item->name->name);
+        first = first ? first : item;
+    }
+    if (!first)
+        return;
+    GpDiag *d = gp_diag(k->c->diags, GpDiag_E0046, GP_AS(Impl, impl->node)->trait->span, missing);
+    gp_primary_label(d, "missing %s in implementation", missing);
+    if (!first->is_std)
+        gp_label(d, first->span, "%s from trait", missing);
+}
+
+void gp_check_impl_items(GpCollect *k, GpDef *impl) {
+    if (!impl->trait || k->is_std)
+        return;
+    for (uint32_t i = 0; i < impl->item_count; i++) {
+        GpDef *item = impl->items[i];
+        if (has_item(impl->trait, item))
+            continue;
+        GpDiag *d = gp_diag(k->c->diags,
+                            item->kind == GpDef_Fn      ? GpDiag_E0407
+                            : item->kind == GpDef_Const ? GpDiag_E0438
+                                                        : GpDiag_E0437,
+                            item->span, item->name->name, impl->trait->name->name);
+        gp_primary_label(d, "not a member of trait `%s`", impl->trait->name->name);
+    }
+    check_missing(k, impl);
+}
+
+/* ---- fields --------------------------------------------------------------------------------- */
+
+static void resolve_field_list(GpCollect *k, GpDef *def, GpDef *scope, GpNodeList fields) {
+    def->field_names = GP_NEW_ARRAY(k->c->arena, GpSym, fields.len);
+    def->field_types = GP_NEW_ARRAY(k->c->arena, const GpType *, fields.len);
+    def->field_spans = GP_NEW_ARRAY(k->c->arena, GpSpan, fields.len);
+    for (uint32_t i = 0; i < fields.len; i++) {
+        GpAstFieldDef *f = GP_AS(FieldDef, fields.at[i]);
+        for (uint32_t n = 0; n < i && f->name; n++) {
+            if (def->field_names[n] != f->name)
+                continue;
+            GpDiag *d = gp_diag(k->c->diags, GpDiag_E0124, f->node.span, f->name->name);
+            gp_primary_label(d, "field already declared");
+            gp_label(d, def->field_spans[n], "`%s` first declared here", f->name->name);
+        }
+        def->field_names[i] = f->name;
+        def->field_types[i] = gp_type_of_node(k->c, scope, f->type);
+        def->field_spans[i] = f->node.span;
+        def->field_count++;
+    }
+}
+
+static void resolve_variants(GpCollect *k, GpDef *def) {
+    int64_t next = 0;
+    for (uint32_t i = 0; i < def->item_count; i++) {
+        GpAstVariant *v = GP_AS(Variant, def->items[i]->node);
+        resolve_field_list(k, def->items[i], def, v->fields);
+        if (v->value) {
+            const GpConst *value = gp_const_of_node(k->c, def, v->value);
+            (void)gp_const_value(value, &next);
+        }
+        def->items[i]->discriminant = next++;
+    }
+}
+
+static const GpType *type_or_error(GpCollect *k, GpDef *scope, GpNode *node) {
+    return node ? gp_type_of_node(k->c, scope, node) : gp_ty_error(k->c->types);
+}
+
+void gp_resolve_fields(GpCollect *k, GpDef *def) {
+    GpNode *node = def->node;
+    if (def->kind == GpDef_Struct)
+        resolve_field_list(k, def, def, GP_AS(Struct, node)->fields);
+    else if (def->kind == GpDef_Enum)
+        resolve_variants(k, def);
+    else if (def->kind == GpDef_TypeAlias)
+        (void)gp_alias_type(k->c, def);
+    else if (def->kind == GpDef_AssocType && GP_AS(TypeAlias, node)->type)
+        def->alias = gp_type_of_node(k->c, def, GP_AS(TypeAlias, node)->type);
+    else if (def->kind == GpDef_Const)
+        def->const_type = type_or_error(k, def, GP_AS(Const, node)->type);
+    else if (def->kind == GpDef_Static)
+        def->const_type = type_or_error(k, def, GP_AS(Static, node)->type);
+}
+
+/* ---- signatures ------------------------------------------------------------------------------ */
+
+static const GpType *self_param_type(GpCollect *k, GpDef *def, GpAstSelfParam *p) {
+    const GpType *self = gp_self_type(k->c, def);
+    if (!self) {
+        gp_primary_label(gp_diag(k->c->diags, GpDiag_G0021, p->node.span), "not semantically valid as function parameter");
+        return gp_ty_error(k->c->types);
+    }
+    if (p->type)
+        return gp_type_of_node(k->c, def, p->type);
+    return p->is_ref ? gp_ty_ref(k->c->types, self, p->is_mut) : self;
+}
+
+/* `impl Trait` in a parameter's type is a generic without a name to write. */
+static const GpType *impl_trait_type(GpCollect *k, GpDef *def, GpNode *node) {
+    GpAstTypeBounds *t = GP_AS(TypeBounds, node);
+    BoundVec v = {.traits = {0}};
+    GpSym name = gp_intern(k->c->names, node->span.src->text + node->span.off, node->span.len);
+    GpDef *param = make_generic(k, def, GpDef_TypeParam, name, node->span);
+    const GpType *type = gp_ty_param(k->c->types, param);
+    param->is_impl_trait = true;
+    for (uint32_t i = 0; i < t->bounds.len; i++)
+        add_bound(k, def, &v, t->bounds.at[i], type);
+    set_bounds(param, &v);
+    add_generic(k, def, param);
+    return node->type = type;
+}
+
+static const GpType *param_type(GpCollect *k, GpDef *def, GpNode *node) {
+    if (node->kind == GpNode_SelfParam)
+        return self_param_type(k, def, GP_AS(SelfParam, node));
+    GpNode *type = GP_AS(Param, node)->type;
+    if (!type)
+        return gp_ty_error(k->c->types);
+    if (type->kind == GpNode_TypeBounds && !GP_AS(TypeBounds, type)->is_dyn)
+        return impl_trait_type(k, def, type);
+    if (type->kind == GpNode_TypeRef) {
+        GpAstTypeRef *ref = GP_AS(TypeRef, type);
+        if (ref->type->kind == GpNode_TypeBounds && !GP_AS(TypeBounds, ref->type)->is_dyn)
+            return type->type = gp_ty_ref(k->c->types, impl_trait_type(k, def, ref->type), ref->is_mut);
+    }
+    return gp_type_of_node(k->c, def, type);
+}
+
+/* The track of the crate that declares a type which the signature names. */
+static GpTrack type_track(GpCheck *c, const GpType *t) {
+    GpTrack track = GpTrack_None;
+    if (t->kind == GpTy_Adt && t->def->is_std) {
+        GpDef *crate = gp_crate_of((GpDef *)t->def);
+        if (c->std->cuda_device == crate)
+            return GpTrack_Simt;
+        if (c->std->cutile_core && gp_crate_of(c->std->cutile_core) == crate)
+            return GpTrack_Tile;
+    }
+    if (t->inner)
+        track = type_track(c, t->inner);
+    for (uint32_t i = 0; i < t->arg_count && track == GpTrack_None; i++) {
+        if (t->args[i].kind == GpGArg_Type)
+            track = type_track(c, t->args[i].type);
+    }
+    return track;
+}
+
+static void infer_track(GpCollect *k, GpDef *def) {
+    if (def->intrinsic != GpIntrinsic_None || def->has_op || def->track != GpTrack_None)
+        return;
+    for (uint32_t i = 0; i < def->sig.param_count && def->track == GpTrack_None; i++)
+        def->track = type_track(k->c, def->sig.params[i]);
+    if (def->track == GpTrack_None)
+        def->track = type_track(k->c, def->sig.ret);
+}
+
+static void check_kernel_sig(GpCollect *k, GpDef *def, GpAstFn *fn) {
+    if (def->kernel.track == GpTrack_None)
+        return;
+    const GpType *ret = def->sig.ret;
+    if (ret->kind != GpTy_Error && ret != gp_ty_unit(k->c->types)) {
+        GpDiag *d = gp_diag(k->c->diags, GpDiag_G0203, fn->ret->span, def->name->name,
+                            gp_ty_name(k->c->arena, ret));
+        gp_primary_label(d, "a kernel returns nothing");
+        gp_help(d, "write results through a parameter: %s",
+                def->kernel.track == GpTrack_Tile ? "`z: &mut Tensor<..>`" : "`mut out: DisjointSlice<..>`");
+    }
+}
+
+void gp_resolve_sig(GpCollect *k, GpDef *def) {
+    if (def->kind != GpDef_Fn)
+        return;
+    GpAstFn *fn = GP_AS(Fn, def->node);
+    def->sig.params = GP_NEW_ARRAY(k->c->arena, const GpType *, fn->params.len);
+    for (uint32_t i = 0; i < fn->params.len; i++) {
+        def->sig.has_self |= fn->params.at[i]->kind == GpNode_SelfParam;
+        def->sig.params[i] = param_type(k, def, fn->params.at[i]);
+        def->sig.param_count++;
+    }
+    def->sig.ret = fn->ret ? gp_type_of_node(k->c, def, fn->ret) : gp_ty_unit(k->c->types);
+    infer_track(k, def);
+    check_kernel_sig(k, def, fn);
+}

@@ -1,0 +1,82 @@
+/* "Did you mean": the nearest name in scope by edit distance, as rustc measures it: at most a
+** third of the length. Ties go to the name that was declared first, so that messages do not
+** depend on the order of a map. */
+#include "dsl/resolve.h"
+
+enum { LONGEST = 64 };
+
+/* Optimal string alignment: insertions, deletions, substitutions, swaps of neighbours. */
+static uint32_t distance(GpSym a, GpSym b) {
+    uint32_t rows[3][LONGEST + 1];
+    uint32_t *before = rows[0], *last = rows[1], *row = rows[2];
+    for (uint32_t k = 0; k <= b->len; k++)
+        last[k] = k;
+    for (uint32_t i = 1; i <= a->len; i++) {
+        row[0] = i;
+        for (uint32_t k = 1; k <= b->len; k++) {
+            bool same = a->name[i - 1] == b->name[k - 1];
+            uint32_t best = GP_MIN(GP_MIN(last[k] + 1, row[k - 1] + 1), last[k - 1] + !same);
+            if (i > 1 && k > 1 && a->name[i - 1] == b->name[k - 2] && a->name[i - 2] == b->name[k - 1])
+                best = GP_MIN(best, before[k - 2] + 1);
+            row[k] = best;
+        }
+        uint32_t *free_row = before;
+        before = last;
+        last = row;
+        row = free_row;
+    }
+    return last[b->len];
+}
+
+typedef struct Best {
+    GpSym wanted, name;
+    uint32_t distance, id;
+} Best;
+
+static void consider(Best *best, GpSym name, uint32_t id) {
+    if (!name || name == best->wanted || name->len > LONGEST || best->wanted->len > LONGEST)
+        return;
+    uint32_t d = distance(best->wanted, name);
+    uint32_t limit = GP_MAX(GP_MAX(best->wanted->len, name->len) / 3, 1);
+    if (d > limit || d > best->distance || (d == best->distance && id >= best->id))
+        return;
+    *best = (Best){best->wanted, name, d, id};
+}
+
+static void consider_map(Best *best, const GpMap *map) {
+    for (uint32_t i = 0; i < map->cap; i++) {
+        if (map->slots[i].key && map->slots[i].value)
+            consider(best, map->slots[i].key, ((GpDef *)map->slots[i].value)->id);
+    }
+}
+
+static void consider_module(Best *best, GpDef *module, GpNamespace ns, uint32_t depth) {
+    struct GpImports *in = module->imports;
+    consider_map(best, gp_def_map(module, ns));
+    if (!in || depth > 8)
+        return;
+    consider_map(best, ns == GpNs_Type ? &in->types : ns == GpNs_Value ? &in->values : &in->macros);
+    for (uint32_t i = 0; i < in->globs.len; i++)
+        consider_module(best, in->globs.at[i], ns, depth + 1);
+}
+
+GpSym gp_find_similar(GpCheck *c, GpDef *scope, GpSym name, GpNamespace ns) {
+    Best best = {name, NULL, UINT32_MAX, UINT32_MAX};
+    GpTrack track = GpTrack_None;
+    for (GpDef *at = scope; at; at = at->parent) {
+        track = track == GpTrack_None ? at->track : track;
+        for (uint32_t i = 0; i < at->generic_count; i++) {
+            if ((at->generics[i]->kind == GpDef_TypeParam) == (ns == GpNs_Type) && !at->generics[i]->is_impl_trait)
+                consider(&best, at->generics[i]->name, at->generics[i]->id);
+        }
+        if (at->kind == GpDef_Fn || at->kind == GpDef_Module)
+            consider_module(&best, at, ns, 0);
+        if (at->kind == GpDef_Module)
+            break;
+    }
+    for (uint32_t i = 0; i < GP_COUNT(c->std->prelude); i++) {
+        if (c->std->prelude[i] && (i == GpTrack_None || track == GpTrack_None || i == track))
+            consider_module(&best, c->std->prelude[i], ns, 0);
+    }
+    return best.name;
+}

@@ -1,0 +1,187 @@
+// The tile track: cutile::core, with both generations of the peer's spellings. Elementwise math
+// and the impls of the element traits come from tables (dsl/surface.c).
+
+pub mod prelude {
+    pub use crate::core::*;
+}
+
+pub mod core {
+    #[lang = "ElementType"]
+    pub trait ElementType: Copy {
+        const ZERO: Self;
+        const ONE: Self;
+    }
+    #[lang = "FloatElement"]
+    pub trait FloatElement: ElementType {}
+    #[lang = "IntElement"]
+    pub trait IntElement: ElementType {}
+
+    #[lang = "Shape"]
+    #[derive(Clone, Copy)]
+    pub struct Shape<const S: [i32; N]> {}
+
+    #[lang = "Tile"]
+    #[derive(Clone, Copy)]
+    pub struct Tile<E: ElementType, const S: [i32; N]> {}
+
+    #[lang = "Tensor"]
+    pub struct Tensor<E: ElementType, const S: [i32; N]> {}
+
+    #[lang = "Partition"]
+    pub struct Partition<E: ElementType, const S: [i32; N]> {}
+
+    #[lang = "PartitionMut"]
+    pub struct PartitionMut<E: ElementType, const S: [i32; N]> {}
+
+    macro_rules! shape {}
+    macro_rules! const_shape {}
+
+    // Blocks
+
+    #[intrinsic = "BlockIdTuple"]
+    pub fn get_tile_block_id() -> (i32, i32, i32);
+    #[intrinsic = "NumBlocksTuple"]
+    pub fn get_num_tile_blocks() -> (i32, i32, i32);
+    #[intrinsic = "ProgramIdAxis"]
+    pub fn program_id(axis: i32) -> i32;
+    #[intrinsic = "NumProgramsAxis"]
+    pub fn num_programs(axis: i32) -> i32;
+
+    // Loads and stores
+
+    impl<E: ElementType, const S: [i32; N]> Tensor<E, S> {
+        #[intrinsic = "TensorLoad"]
+        pub fn load(&mut self) -> Tile<E, S>;
+        #[intrinsic = "TensorStore"]
+        pub fn store(&mut self, tile: Tile<E, S>);
+        #[intrinsic = "TensorLoadLike"]
+        pub fn load_like<F: ElementType, const R: [i32; N]>(&self, like: &Tensor<F, R>) -> Tile<E, R>;
+        #[intrinsic = "TensorLoadTile"]
+        pub fn load_tile<const R: [i32; N], const RANK: usize>(&self, shape: Shape<R>, index: [i32; RANK]) -> Tile<E, R>;
+        #[intrinsic = "TensorPartition"]
+        pub fn partition<const R: [i32; N]>(&self, shape: Shape<R>) -> Partition<E, R>;
+        #[intrinsic = "TensorShape"]
+        pub fn shape(&self) -> Shape<S>;
+    }
+
+    impl<E: ElementType, const S: [i32; N]> Partition<E, S> {
+        #[intrinsic = "PartitionLoad"]
+        pub fn load<const RANK: usize>(&self, index: [i32; RANK]) -> Tile<E, S>;
+    }
+
+    #[intrinsic = "TensorLoad"]
+    pub fn load_tile_mut<E: ElementType, const S: [i32; N]>(y: &mut Tensor<E, S>) -> Tile<E, S>;
+    #[intrinsic = "TensorStore"]
+    pub fn store_tile<E: ElementType, const S: [i32; N]>(y: &mut Tensor<E, S>, tile: Tile<E, S>);
+    #[intrinsic = "TensorLoadLike"]
+    pub fn load_tile_like<E: ElementType, F: ElementType, const S: [i32; N], const R: [i32; N]>(x: &Tensor<E, S>, y: &Tensor<F, R>) -> Tile<E, R>;
+    #[intrinsic = "TensorLoadTile"]
+    pub fn load_tile<E: ElementType, const S: [i32; N], const R: [i32; N], const RANK: usize>(x: &Tensor<E, S>, shape: Shape<R>, index: [i32; RANK]) -> Tile<E, R>;
+    #[intrinsic = "NumTiles"]
+    pub fn num_tiles<V>(view: &V, axis: i32) -> i32;
+
+    // Making tiles, shapes of tiles
+
+    #[intrinsic = "Constant"]
+    pub fn constant<E: ElementType, const S: [i32; N]>(value: E, shape: Shape<S>) -> Tile<E, S>;
+    #[intrinsic = "BroadcastScalar"]
+    pub fn broadcast_scalar<E: ElementType, const S: [i32; N]>(x: E, shape: Shape<S>) -> Tile<E, S>;
+    #[intrinsic = "IotaTile"]
+    pub fn iota<E: IntElement, const S: [i32; N]>(shape: Shape<S>) -> Tile<E, S>;
+    #[intrinsic = "BroadcastTile"]
+    pub fn broadcast<E: ElementType, const S: [i32; N], const R: [i32; N]>(source: Tile<E, S>, shape: Shape<R>) -> Tile<E, R>;
+    #[intrinsic = "ReshapeTile"]
+    pub fn reshape<E: ElementType, const S: [i32; N], const R: [i32; N]>(source: Tile<E, S>, shape: Shape<R>) -> Tile<E, R>;
+    #[intrinsic = "ScalarToTile"]
+    pub fn scalar_to_tile<E: ElementType>(scalar: E) -> Tile<E, { [] }>;
+    #[intrinsic = "TileToScalar"]
+    pub fn tile_to_scalar<E: ElementType>(tile: Tile<E, { [] }>) -> E;
+
+    impl<E: ElementType> E {
+        #[intrinsic = "BroadcastScalar"]
+        pub fn broadcast<const S: [i32; N]>(self, shape: Shape<S>) -> Tile<E, S>;
+    }
+
+    impl<E: ElementType, const S: [i32; N]> Tile<E, S> {
+        #[intrinsic = "BroadcastTile"]
+        pub fn broadcast<const R: [i32; N]>(self, shape: Shape<R>) -> Tile<E, R>;
+        #[intrinsic = "ReshapeTile"]
+        pub fn reshape<const R: [i32; N]>(self, shape: Shape<R>) -> Tile<E, R>;
+    }
+
+    // Comparison, selection, conversion
+
+    #[intrinsic(CompareTile, "eq")]
+    pub fn eq_tile<E: ElementType, const S: [i32; N]>(lhs: Tile<E, S>, rhs: Tile<E, S>) -> Tile<bool, S>;
+    #[intrinsic(CompareTile, "ne")]
+    pub fn ne_tile<E: ElementType, const S: [i32; N]>(lhs: Tile<E, S>, rhs: Tile<E, S>) -> Tile<bool, S>;
+    #[intrinsic(CompareTile, "gt")]
+    pub fn gt_tile<E: ElementType, const S: [i32; N]>(lhs: Tile<E, S>, rhs: Tile<E, S>) -> Tile<bool, S>;
+    #[intrinsic(CompareTile, "ge")]
+    pub fn ge_tile<E: ElementType, const S: [i32; N]>(lhs: Tile<E, S>, rhs: Tile<E, S>) -> Tile<bool, S>;
+    #[intrinsic(CompareTile, "lt")]
+    pub fn lt_tile<E: ElementType, const S: [i32; N]>(lhs: Tile<E, S>, rhs: Tile<E, S>) -> Tile<bool, S>;
+    #[intrinsic(CompareTile, "le")]
+    pub fn le_tile<E: ElementType, const S: [i32; N]>(lhs: Tile<E, S>, rhs: Tile<E, S>) -> Tile<bool, S>;
+    #[intrinsic = "SelectTile"]
+    pub fn select<E: ElementType, const S: [i32; N]>(cond: Tile<bool, S>, val_if_true: Tile<E, S>, val_if_false: Tile<E, S>) -> Tile<E, S>;
+    #[intrinsic = "ConvertTile"]
+    pub fn convert_tile<TO: ElementType, FROM: ElementType, const S: [i32; N]>(x: Tile<FROM, S>) -> Tile<TO, S>;
+    #[intrinsic = "ConvertScalar"]
+    pub fn convert_scalar<TO: ElementType, FROM: ElementType>(x: FROM) -> TO;
+
+    // Arithmetic with a name
+
+    #[intrinsic(MinMax, "min")]
+    pub fn min_tile<E: ElementType, const S: [i32; N]>(a: Tile<E, S>, b: Tile<E, S>) -> Tile<E, S>;
+    #[intrinsic(MinMax, "max")]
+    pub fn max_tile<E: ElementType, const S: [i32; N]>(a: Tile<E, S>, b: Tile<E, S>) -> Tile<E, S>;
+    #[intrinsic(MinMax, "min")]
+    pub fn mini<E: IntElement, const S: [i32; N]>(lhs: Tile<E, S>, rhs: Tile<E, S>) -> Tile<E, S>;
+    #[intrinsic(MinMax, "max")]
+    pub fn maxi<E: IntElement, const S: [i32; N]>(lhs: Tile<E, S>, rhs: Tile<E, S>) -> Tile<E, S>;
+    #[intrinsic(MinMax, "min")]
+    pub fn minf<E: FloatElement, const S: [i32; N]>(lhs: Tile<E, S>, rhs: Tile<E, S>, nan: nan::Disabled, ftz: ftz::Disabled) -> Tile<E, S>;
+    #[intrinsic(MinMax, "max")]
+    pub fn maxf<E: FloatElement, const S: [i32; N]>(lhs: Tile<E, S>, rhs: Tile<E, S>, nan: nan::Disabled, ftz: ftz::Disabled) -> Tile<E, S>;
+    #[intrinsic(MinMax, "min")]
+    pub fn min<E: ElementType>(a: E, b: E) -> E;
+    #[intrinsic(MinMax, "max")]
+    pub fn max<E: ElementType>(a: E, b: E) -> E;
+    #[intrinsic = "FmaTile"]
+    pub fn fma<E: FloatElement, const S: [i32; N]>(lhs: Tile<E, S>, rhs: Tile<E, S>, acc: Tile<E, S>, rounding: rounding::NearestEven, ftz: ftz::Disabled) -> Tile<E, S>;
+    #[intrinsic = "TrueDiv"]
+    pub fn true_div<E: FloatElement, const S: [i32; N]>(a: Tile<E, S>, b: Tile<E, S>) -> Tile<E, S>;
+    #[intrinsic = "CeilDiv"]
+    pub fn ceil_div<E: IntElement>(a: E, b: E) -> E;
+
+    // Markers: modes of an operation, as unit structs. An operation that takes only one of them
+    // names it in its signature, so another is a type error.
+
+    pub mod ftz {
+        #[derive(Clone, Copy)]
+        pub struct Enabled;
+        #[derive(Clone, Copy)]
+        pub struct Disabled;
+    }
+    pub mod nan {
+        #[derive(Clone, Copy)]
+        pub struct Enabled;
+        #[derive(Clone, Copy)]
+        pub struct Disabled;
+    }
+    pub mod rounding {
+        #[derive(Clone, Copy)]
+        pub struct NearestEven;
+        #[derive(Clone, Copy)]
+        pub struct PositiveInf;
+        #[derive(Clone, Copy)]
+        pub struct NegativeInf;
+        #[derive(Clone, Copy)]
+        pub struct Zero;
+        #[derive(Clone, Copy)]
+        pub struct Approx;
+        #[derive(Clone, Copy)]
+        pub struct Full;
+    }
+}
