@@ -125,8 +125,8 @@ GpFlow gp_interp_For(GpInterp *in, const GpInst *inst) {
     GpValue *const *carried = r->params + 1;
     carry(in, inst->operands + 3, carried, inst->result_count);
     gp_eval(GpOp_Cmp, GpPred_Lt, GpElem_Bool, args, &runs);
-    bool is_positive = gp_elem_is_signed(step.elem) ? step.i > 0 : step.u > 0;
-    for (bool goes_on = runs.u && is_positive; goes_on;) {
+    if (gp_elem_is_signed(step.elem) ? step.i < 1 : step.u < 1) step.u = 1;
+    for (bool goes_on = runs.u; goes_on;) {
         count_turn(in);
         *gp_interp_at(in, r->params[0]) = index;
         GpFlow flow = run_region(in, r);

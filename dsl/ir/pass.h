@@ -20,5 +20,10 @@ extern const uint32_t gp_pass_count;
 
 /* Replaces every use of `old` by `by` at the next gp_ir_apply_forwards. */
 void gp_pass_replace(GpValue *old, GpValue *by);
+/* What stands for a value after the replacements so far. */
+static inline GpValue *gp_pass_settled(GpValue *v) {
+    while (v->forward) v = v->forward;
+    return v;
+}
 
 #endif

@@ -24,11 +24,6 @@ typedef struct Check {
     bool changed;
 } Check;
 
-static GpValue *settled(GpValue *v) {
-    while (v->forward) v = v->forward;
-    return v;
-}
-
 static bool is_len(const Check *c, const GpValue *v) {
     return v->region == c->fn->body && c->fn->params[v->index].kind == GpParam_Len;
 }
@@ -36,7 +31,7 @@ static bool is_len(const Check *c, const GpValue *v) {
 /* One length: the same value, or two slices' lengths of a launch where all are equal. */
 static bool is_same_length(const Check *c, GpValue *a, GpValue *b) {
     GpScalar x, y;
-    a = settled(a), b = settled(b);
+    a = gp_pass_settled(a), b = gp_pass_settled(b);
     if (a == b) return true;
     if (gp_ir_const(a, &x) && gp_ir_const(b, &y)) return x.elem == y.elem && x.u == y.u;
     return c->fn->equal_lens && is_len(c, a) && is_len(c, b);
@@ -58,7 +53,8 @@ static void add_if_facts(Check *c, const GpInst *inst, uint32_t result, bool tru
         const GpInst *constant = get_yield(inst->regions[side]);
         const GpInst *other = get_yield(inst->regions[1 - side]);
         GpScalar v;
-        if (!constant || !other || !gp_ir_const(settled(constant->operands[result]), &v)) continue;
+        if (!constant || !other ||
+            !gp_ir_const(gp_pass_settled(constant->operands[result]), &v)) continue;
         if ((v.u != 0) == truth) continue;
         add_fact(c, inst->operands[0], side == 1, nesting + 1);
         add_fact(c, other->operands[result], truth, nesting + 1);
@@ -66,7 +62,7 @@ static void add_if_facts(Check *c, const GpInst *inst, uint32_t result, bool tru
 }
 
 static void add_fact(Check *c, GpValue *cond, bool truth, int nesting) {
-    cond = settled(cond);
+    cond = gp_pass_settled(cond);
     const GpInst *inst = cond->inst;
     if (!inst || cond->type->kind != GpIrType_Scalar || nesting > MAX_NESTING) return;
     if (inst->op == GpOp_Cmp || (inst->op == GpOp_CheckIndex && truth)) {
@@ -94,7 +90,7 @@ static bool get_known(const Fact *fact, Known *k) {
         [GpPred_Le] = GpPred_Gt, [GpPred_Gt] = GpPred_Le, [GpPred_Ge] = GpPred_Lt};
     const GpInst *inst = fact->cond;
     if (inst->op != GpOp_Cmp || gp_elem_is_float(inst->operands[0]->type->elem)) return false;
-    *k = (Known){settled(inst->operands[0]), settled(inst->operands[1]),
+    *k = (Known){gp_pass_settled(inst->operands[0]), gp_pass_settled(inst->operands[1]),
                  fact->truth ? inst->pred : negated[inst->pred]};
     if (k->pred != GpPred_Gt && k->pred != GpPred_Ge) return true;
     *k = (Known){k->y, k->x, k->pred == GpPred_Gt ? GpPred_Lt : GpPred_Le};
@@ -114,7 +110,7 @@ static bool is_not_negative(const Check *c, GpValue *v, int nesting) {
     if (!gp_elem_is_signed(elem)) return true;
     if (gp_ir_const(v, &k)) return k.i >= 0;
     const GpInst *loop = find_for(v);
-    if (loop && is_not_negative(c, settled(loop->operands[0]), nesting + 1)) return true;
+    if (loop && is_not_negative(c, gp_pass_settled(loop->operands[0]), nesting + 1)) return true;
     const GpInst *inst = v->inst;
     if (inst &&
         (inst->op == GpOp_ProgramId || inst->op == GpOp_NumPrograms || inst->op == GpOp_Dim))
@@ -123,12 +119,14 @@ static bool is_not_negative(const Check *c, GpValue *v, int nesting) {
         GpElem from = inst->operands[0]->type->elem;
         bool fits = gp_elem_info[from].bits < gp_elem_info[elem].bits ||
                     (from == elem && gp_elem_is_signed(from));
-        if (fits && is_not_negative(c, settled(inst->operands[0]), nesting + 1)) return true;
+        if (fits &&
+            is_not_negative(c, gp_pass_settled(inst->operands[0]), nesting + 1)) return true;
     }
     for (uint32_t i = 0; i < c->facts.len; i++) {
         const Fact *fact = &c->facts.at[i];
         Known f;
-        if (fact->cond->op == GpOp_CheckIndex && settled(fact->cond->operands[0]) == v) return true;
+        if (fact->cond->op == GpOp_CheckIndex &&
+            gp_pass_settled(fact->cond->operands[0]) == v) return true;
         if (!get_known(fact, &f) || f.y != v || !gp_ir_const(f.x, &k)) continue;
         if ((f.pred == GpPred_Le && k.i >= 0) || (f.pred == GpPred_Lt && k.i >= -1)) return true;
     }
@@ -139,7 +137,7 @@ static bool is_not_negative(const Check *c, GpValue *v, int nesting) {
 ** negative, which `index < limit` for an index that is not negative implies. */
 static bool is_within(const Check *c, GpValue *limit, GpValue *length) {
     GpScalar a, b;
-    limit = settled(limit), length = settled(length);
+    limit = gp_pass_settled(limit), length = gp_pass_settled(length);
     if (is_same_length(c, limit, length)) return true;
     if (gp_ir_const(limit, &a) && gp_ir_const(length, &b)) {
         bool is_known = (!gp_elem_is_signed(a.elem) || a.i >= 0) &&
@@ -169,7 +167,7 @@ static bool is_below(const Check *c, GpValue *index, GpValue *length) {
         const Fact *fact = &c->facts.at[f];
         Known k;
         if (fact->cond->op == GpOp_CheckIndex) {
-            if (settled(fact->cond->operands[0]) == index &&
+            if (gp_pass_settled(fact->cond->operands[0]) == index &&
                 is_within(c, fact->cond->operands[1], length))
                 return true;
         } else if (get_known(fact, &k) && k.pred == GpPred_Lt && k.x == index &&
@@ -200,7 +198,8 @@ static bool is_nonzero(const Check *c, GpValue *v) {
 static GpInst *find_passed(const Check *c, const GpInst *inst) {
     for (uint32_t i = 0; i < c->passed.len; i++) {
         GpInst *old = c->passed.at[i];
-        if (old->op != inst->op || settled(old->operands[0]) != settled(inst->operands[0]))
+        if (old->op != inst->op ||
+            gp_pass_settled(old->operands[0]) != gp_pass_settled(inst->operands[0]))
             continue;
         if (inst->op == GpOp_CheckDiv ||
             is_same_length(c, old->operands[1], inst->operands[1]))
@@ -216,7 +215,8 @@ static void remove_check(Check *c, GpInst *inst, GpValue *by) {
 }
 
 static void visit_check_index(Check *c, GpInst *inst) {
-    GpValue *index = settled(inst->operands[0]), *length = settled(inst->operands[1]);
+    GpValue *index = gp_pass_settled(inst->operands[0]);
+    GpValue *length = gp_pass_settled(inst->operands[1]);
     if (is_not_negative(c, index, 0) && is_below(c, index, length)) {
         GpBuilder b = {.fn = c->fn, .region = inst->parent, .before = inst, .span = inst->span};
         remove_check(c, inst, gp_build_int(&b, GpElem_Bool, 1));
@@ -228,7 +228,7 @@ static void visit_check_index(Check *c, GpInst *inst) {
 }
 
 static void visit_check_div(Check *c, GpInst *inst) {
-    if (is_nonzero(c, settled(inst->operands[0])) || find_passed(c, inst))
+    if (is_nonzero(c, gp_pass_settled(inst->operands[0])) || find_passed(c, inst))
         remove_check(c, inst, NULL);
     else GP_PUSH(c->fn->arena, &c->passed, inst);
 }
@@ -254,7 +254,7 @@ static void visit_inst(Check *c, GpInst *inst) {
     } else if (inst->op == GpOp_CheckDiv) {
         visit_check_div(c, inst);
     } else if (inst->op == GpOp_Assert) {
-        if (gp_ir_const(settled(inst->operands[0]), &k) && k.u) remove_check(c, inst, NULL);
+        if (gp_ir_const(gp_pass_settled(inst->operands[0]), &k) && k.u) remove_check(c, inst, NULL);
         else add_fact(c, inst->operands[0], true, 0);
     } else if (inst->op == GpOp_If) {
         visit_if(c, inst);

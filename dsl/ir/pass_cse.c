@@ -20,14 +20,9 @@ typedef struct Cse {
     bool changed;
 } Cse;
 
-static GpValue *settled(GpValue *v) {
-    while (v->forward) v = v->forward;
-    return v;
-}
-
 /* Operands in a canonical order. */
 static void get_operands(const GpInst *inst, GpValue **out) {
-    for (uint32_t i = 0; i < inst->operand_count; i++) out[i] = settled(inst->operands[i]);
+    for (uint32_t i = 0; i < inst->operand_count; i++) out[i] = gp_pass_settled(inst->operands[i]);
     bool swaps = gp_op_info[inst->op].algebra & GP_COMM && inst->operand_count == 2;
     if (!swaps || out[0]->id <= out[1]->id) return;
     GpValue *first = out[0];

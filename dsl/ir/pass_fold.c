@@ -172,16 +172,42 @@ static void fold_for(Fold *f, GpInst *inst) {
     if (!runs.u) replace_results(f, inst, inst->operands + 3);
 }
 
+/* Operands of a memory access without its mask; 0 for every other instruction. */
+static uint32_t count_unmasked(const GpInst *inst) {
+    GpSig sig = gp_op_info[inst->op].sig;
+    if (sig == GpSig_Load) return 1;
+    if (sig == GpSig_Store) return 2;
+    if (sig == GpSig_LoadTile) return 1u + inst->operands[0]->type->shape.rank;
+    return sig == GpSig_StoreTile ? 2u + inst->operands[0]->type->shape.rank : 0;
+}
+
+/* A mask that is true goes; one that is false leaves a zero, or nothing of a store. */
+static GpValue *fold_mask(Fold *f, GpInst *inst, uint32_t unmasked) {
+    GpScalar on;
+    if (inst->operand_count == unmasked || !gp_ir_const(inst->operands[unmasked], &on)) return NULL;
+    if (on.u) {
+        inst->operand_count = unmasked;
+        f->changed = true;
+    } else if (inst->result_count) {
+        return make_const(f, inst->results[0]->type, 0);
+    } else {
+        replace_results(f, inst, NULL);
+    }
+    return NULL;
+}
+
 static void fold_inst(GpInst *inst, void *ud) {
     Fold *f = ud;
     for (uint32_t i = 0; i < inst->operand_count; i++)
-        while (inst->operands[i]->forward) inst->operands[i] = inst->operands[i]->forward;
+        inst->operands[i] = gp_pass_settled(inst->operands[i]);
     f->at.region = inst->parent;
     f->at.before = inst;
     f->at.span = inst->span;
     GpSig sig = gp_op_info[inst->op].sig;
     GpValue *v = NULL;
-    if (gp_sig_info[sig].elementwise) v = fold_elementwise(f, inst);
+    uint32_t unmasked = count_unmasked(inst);
+    if (unmasked) v = fold_mask(f, inst, unmasked);
+    else if (gp_sig_info[sig].elementwise) v = fold_elementwise(f, inst);
     else if (sig == GpSig_Splat || sig == GpSig_Broadcast || sig == GpSig_Reshape ||
              sig == GpSig_ToScalar)
         v = fold_movement(f, inst);
