@@ -7,7 +7,7 @@ static const struct NodeRow {
     GpNodeGroup group;
     size_t size;
 } node_rows[GpNode_count] = {
-#define GP_AST(Kind, grp, fields) \
+#define GP_AST(Kind, grp, fields)                                                                  \
     [GpNode_##Kind] = {.name = #Kind, .group = GpGroup_##grp, .size = sizeof(GpAst##Kind)},
 #include "dsl/ast.def"
 };
@@ -36,11 +36,13 @@ typedef struct Walk {
 } Walk;
 
 static void walk_node(const Walk *w, GpNode *child) {
-    if (child) w->fn(child, w->ud);
+    if (child)
+        w->fn(child, w->ud);
 }
 
 static void walk_list(const Walk *w, GpNodeList list) {
-    for (uint32_t i = 0; i < list.len; i++) walk_node(w, list.at[i]);
+    for (uint32_t i = 0; i < list.len; i++)
+        walk_node(w, list.at[i]);
 }
 
 #define NODE(name) walk_node(w, n->name);
@@ -65,9 +67,12 @@ void gp_node_children(GpNode *n, void (*fn)(GpNode *child, void *ud), void *ud) 
     Walk w = {fn, ud};
     switch (n->kind) {
 #define GP_AST(Kind, group, fields)                                                                \
-    case GpNode_##Kind: walk_##Kind((const GpAst##Kind *)n, &w); return;
+    case GpNode_##Kind:                                                                            \
+        walk_##Kind((const GpAst##Kind *)n, &w);                                                   \
+        return;
 #include "dsl/ast.def"
-    case GpNode_count: break;
+    case GpNode_count:
+        break;
     }
     gp_unreachable();
 }
@@ -75,18 +80,20 @@ void gp_node_children(GpNode *n, void (*fn)(GpNode *child, void *ud), void *ud) 
 /* Equality */
 
 static bool is_equal_list(GpNodeList a, GpNodeList b) {
-    if (a.len != b.len) return false;
+    if (a.len != b.len)
+        return false;
     for (uint32_t i = 0; i < a.len; i++) {
-        if (!gp_node_equal(a.at[i], b.at[i])) return false;
+        if (!gp_node_equal(a.at[i], b.at[i]))
+            return false;
     }
     return true;
 }
 
 #define NODE(name) &&gp_node_equal(a->name, b->name)
 #define LIST(name) &&is_equal_list(a->name, b->name)
-#define SYM(name) &&a->name == b->name
+#define SYM(name)  &&a->name == b->name
 #define FLAG(name) &&a->name == b->name
-#define TOK(name) &&a->name == b->name
+#define TOK(name)  &&a->name == b->name
 #define GP_AST(Kind, group, fields)                                                                \
     static bool is_equal_##Kind(const GpAst##Kind *a, const GpAst##Kind *b) {                      \
         return a->node.kind == b->node.kind fields;                                                \
@@ -99,20 +106,25 @@ static bool is_equal_list(GpNodeList a, GpNodeList b) {
 #undef TOK
 
 static const GpNode *skip_parens(const GpNode *n) {
-    while (n && n->kind == GpNode_Paren) n = ((const GpAstParen *)n)->operand;
+    while (n && n->kind == GpNode_Paren)
+        n = ((const GpAstParen *)n)->operand;
     return n;
 }
 
 bool gp_node_equal(const GpNode *a, const GpNode *b) {
     a = skip_parens(a);
     b = skip_parens(b);
-    if (!a || !b) return a == b;
-    if (a->kind != b->kind) return false;
+    if (!a || !b)
+        return a == b;
+    if (a->kind != b->kind)
+        return false;
     switch (a->kind) {
 #define GP_AST(Kind, group, fields)                                                                \
-    case GpNode_##Kind: return is_equal_##Kind((const GpAst##Kind *)a, (const GpAst##Kind *)b);
+    case GpNode_##Kind:                                                                            \
+        return is_equal_##Kind((const GpAst##Kind *)a, (const GpAst##Kind *)b);
 #include "dsl/ast.def"
-    case GpNode_count: break;
+    case GpNode_count:
+        break;
     }
     gp_unreachable();
 }

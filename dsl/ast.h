@@ -56,7 +56,8 @@ struct GpNode {
 /* GP_AS(Binary, n) is n as GpAstBinary *, checked. */
 #define GP_AS(Kind, n) ((GpAst##Kind *)gp_node_expect((n), GpNode_##Kind))
 GpNode *gp_node_expect(GpNode *n, GpNodeKind kind);
-#define GP_AST_NEW(arena, Kind, place) ((GpAst##Kind *)gp_node_make((arena), GpNode_##Kind, (place)))
+#define GP_AST_NEW(arena, Kind, place)                                                             \
+    ((GpAst##Kind *)gp_node_make((arena), GpNode_##Kind, (place)))
 GpNode *gp_node_make(GpArena *arena, GpNodeKind kind, GpSpan span);
 
 const char *gp_node_name(GpNodeKind kind); /* "Binary" */

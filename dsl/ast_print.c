@@ -10,7 +10,8 @@ void gp_print_line(GpPrinter *p) {
 }
 
 void gp_print_sym(GpPrinter *p, GpSym sym) {
-    if (sym) gp_text_add(p->out, sym->name, sym->len);
+    if (sym)
+        gp_text_add(p->out, sym->name, sym->len);
 }
 
 void gp_print_name(GpPrinter *p, GpSym name) {
@@ -19,22 +20,25 @@ void gp_print_name(GpPrinter *p, GpSym name) {
         return;
     }
     GpTok tok = gp_tok_keyword(name->name, name->len);
-    bool is_plain = tok == GpTok_Name || tok == GpTok_SelfVal || tok == GpTok_SelfTy || tok == GpTok_Super ||
-                    tok == GpTok_Crate;
-    if (!is_plain) gp_print_puts(p, "r#");
+    bool is_plain = tok == GpTok_Name || tok == GpTok_SelfVal || tok == GpTok_SelfTy ||
+                    tok == GpTok_Super || tok == GpTok_Crate;
+    if (!is_plain)
+        gp_print_puts(p, "r#");
     gp_print_sym(p, name);
 }
 
 void gp_print_list(GpPrinter *p, GpNodeList list, const char *sep) {
     for (uint32_t i = 0; i < list.len; i++) {
-        if (i > 0) gp_print_puts(p, sep);
+        if (i > 0)
+            gp_print_puts(p, sep);
         gp_print_node(p, list.at[i]);
     }
 }
 
 static bool has_attr(GpNodeList attrs, bool is_inner) {
     for (uint32_t i = 0; i < attrs.len; i++) {
-        if (GP_AS(Attr, attrs.at[i])->is_inner == is_inner) return true;
+        if (GP_AS(Attr, attrs.at[i])->is_inner == is_inner)
+            return true;
     }
     return false;
 }
@@ -52,10 +56,12 @@ void gp_print_block_of(GpPrinter *p, GpNodeList inner, GpNodeList list, const ch
         gp_print_node(p, list.at[i]);
         gp_print_puts(p, after);
     }
-    if (tail) gp_print_line(p);
+    if (tail)
+        gp_print_line(p);
     gp_print_node(p, tail);
     p->indent--;
-    if (list.len > 0 || tail || has_attr(inner, true)) gp_print_line(p);
+    if (list.len > 0 || tail || has_attr(inner, true))
+        gp_print_line(p);
     gp_print_puts(p, "}");
 }
 
@@ -63,16 +69,22 @@ void gp_print_block_of(GpPrinter *p, GpNodeList inner, GpNodeList list, const ch
 
 /* A doc literal that can stand as `/// text`: one line, only \\ and \" escaped. */
 static bool is_line_doc(const GpAstAttr *a) {
-    if (!a->value || a->value->kind != GpNode_Lit || a->args.len > 0) return false;
+    if (!a->value || a->value->kind != GpNode_Lit || a->args.len > 0)
+        return false;
     GpNodeList segs = GP_AS(Path, a->path)->segments;
     GpSym name = GP_AS(Segment, segs.at[0])->name;
     const GpAstLit *lit = GP_AS(Lit, a->value);
-    if (segs.len != 1 || name->len != 3 || memcmp(name->name, "doc", 3) != 0 || lit->tok != GpTok_Str) return false;
+    if (segs.len != 1 || name->len != 3 || memcmp(name->name, "doc", 3) != 0 ||
+        lit->tok != GpTok_Str)
+        return false;
     const char *text = lit->text->name;
-    if (text[0] != '"' || text[1] == '/') return false;
+    if (text[0] != '"' || text[1] == '/')
+        return false;
     for (uint32_t i = 1; i + 1 < lit->text->len; i++) {
-        if (text[i] == '\n' || text[i] == '\r') return false;
-        if (text[i] == '\\' && text[++i] != '\\' && text[i] != '"') return false;
+        if (text[i] == '\n' || text[i] == '\r')
+            return false;
+        if (text[i] == '\\' && text[++i] != '\\' && text[i] != '"')
+            return false;
     }
     return true;
 }
@@ -81,15 +93,19 @@ static void print_doc(GpPrinter *p, const GpAstAttr *a) {
     GpSym text = GP_AS(Lit, a->value)->text;
     gp_print_puts(p, a->is_inner ? "//!" : "///");
     for (uint32_t i = 1; i + 1 < text->len; i++) {
-        if (text->name[i] == '\\') i++;
+        if (text->name[i] == '\\')
+            i++;
         gp_text_add(p->out, &text->name[i], 1);
     }
 }
 
 static void print_attr_path(GpPrinter *p, const GpNode *n) {
     GpNodeList segs = ((const GpAstPath *)n)->segments;
+    if (((const GpAstPath *)n)->is_global)
+        gp_print_puts(p, "::");
     for (uint32_t i = 0; i < segs.len; i++) {
-        if (i > 0) gp_print_puts(p, "::");
+        if (i > 0)
+            gp_print_puts(p, "::");
         gp_print_sym(p, GP_AS(Segment, segs.at[i])->name);
     }
 }
@@ -113,45 +129,57 @@ void gp_print_attrs(GpPrinter *p, GpNodeList attrs, bool is_inner, bool on_lines
     bool is_first = true;
     for (uint32_t i = 0; i < attrs.len; i++) {
         const GpAstAttr *a = GP_AS(Attr, attrs.at[i]);
-        if (a->is_inner != is_inner) continue;
-        if (is_inner && !is_first) gp_print_line(p);
+        if (a->is_inner != is_inner)
+            continue;
+        if (is_inner && !is_first)
+            gp_print_line(p);
         is_first = false;
         bool is_doc = is_line_doc(a);
-        if (is_doc) print_doc(p, a);
-        else print_attr(p, a);
-        if (is_inner) continue;
-        if (on_lines || is_doc) gp_print_line(p);
-        else gp_print_puts(p, " ");
+        if (is_doc)
+            print_doc(p, a);
+        else
+            print_attr(p, a);
+        if (is_inner)
+            continue;
+        if (on_lines || is_doc)
+            gp_print_line(p);
+        else
+            gp_print_puts(p, " ");
     }
 }
 
 /* Items */
 
 static void print_flag(GpPrinter *p, bool flag, const char *text) {
-    if (flag) gp_print_puts(p, text);
+    if (flag)
+        gp_print_puts(p, text);
 }
 
 static void print_opt(GpPrinter *p, const char *before, const GpNode *n) {
-    if (!n) return;
+    if (!n)
+        return;
     gp_print_puts(p, before);
     gp_print_node(p, n);
 }
 
 static void print_generics(GpPrinter *p, GpNodeList generics) {
-    if (generics.len == 0) return;
+    if (generics.len == 0)
+        return;
     gp_print_puts(p, "<");
     gp_print_list(p, generics, ", ");
     gp_print_puts(p, ">");
 }
 
 void gp_print_bounds(GpPrinter *p, const char *before, GpNodeList bounds) {
-    if (bounds.len == 0) return;
+    if (bounds.len == 0)
+        return;
     gp_print_puts(p, before);
     gp_print_list(p, bounds, " + ");
 }
 
 static void print_where(GpPrinter *p, GpNodeList where) {
-    if (where.len == 0) return;
+    if (where.len == 0)
+        return;
     gp_print_line(p);
     gp_print_puts(p, "where");
     p->indent++;
@@ -209,9 +237,12 @@ static void print_struct(GpPrinter *p, const GpAstStruct *n) {
     gp_print_puts(p, "struct ");
     gp_print_name(p, n->name);
     print_generics(p, n->generics);
-    if (!n->is_tuple) print_where(p, n->where);
-    if (!n->is_unit) print_fields(p, n->is_tuple, n->fields);
-    if (n->is_tuple) print_where(p, n->where);
+    if (!n->is_tuple)
+        print_where(p, n->where);
+    if (!n->is_unit)
+        print_fields(p, n->is_tuple, n->fields);
+    if (n->is_tuple)
+        print_where(p, n->where);
     print_flag(p, n->is_unit || n->is_tuple, ";");
 }
 
@@ -264,7 +295,8 @@ static void print_module(GpPrinter *p, const GpAstModule *n) {
     gp_print_puts(p, "mod ");
     gp_print_name(p, n->name);
     gp_print_puts(p, n->is_file ? ";" : " ");
-    if (!n->is_file) gp_print_block_of(p, n->attrs, n->items, "", NULL);
+    if (!n->is_file)
+        gp_print_block_of(p, n->attrs, n->items, "", NULL);
 }
 
 static void print_type_alias(GpPrinter *p, const GpAstTypeAlias *n) {
@@ -298,7 +330,8 @@ static void print_static(GpPrinter *p, const GpAstStatic *n) {
 
 static void print_use_tree(GpPrinter *p, const GpAstUseTree *n) {
     print_flag(p, n->is_global, "::");
-    if (n->name) gp_print_name(p, n->name);
+    if (n->name)
+        gp_print_name(p, n->name);
     print_flag(p, n->name && n->children.len > 0, "::");
     print_flag(p, n->is_glob, "*");
     bool has_braces = n->is_group || n->children.len > 1;
@@ -339,7 +372,8 @@ static void print_macro_rules(GpPrinter *p, const GpAstMacroRules *n) {
 static void print_macro_item(GpPrinter *p, const GpAstMacroItem *n) {
     print_head(p, n->attrs, false);
     gp_print_node(p, n->macro);
-    bool has_braces = n->macro->kind == GpNode_Macro && GP_AS(Macro, n->macro)->open == GpTok_LBrace;
+    bool has_braces =
+        n->macro->kind == GpNode_Macro && GP_AS(Macro, n->macro)->open == GpTok_LBrace;
     print_flag(p, !has_braces, ";");
 }
 
@@ -400,17 +434,19 @@ static void print_field_def(GpPrinter *p, const GpAstFieldDef *n) {
 static void print_variant(GpPrinter *p, const GpAstVariant *n) {
     gp_print_attrs(p, n->attrs, false, true);
     gp_print_name(p, n->name);
-    if (n->is_tuple || n->fields.len > 0) print_fields(p, n->is_tuple, n->fields);
+    if (n->is_tuple || n->fields.len > 0)
+        print_fields(p, n->is_tuple, n->fields);
     print_opt(p, " = ", n->value);
 }
 
 static void print_file(GpPrinter *p, const GpAstFile *n) {
     if (has_attr(n->attrs, true)) {
         gp_print_attrs(p, n->attrs, true, true);
-        gp_print_puts(p, "\n");
+        gp_print_puts(p, "\n\n");
     }
     for (uint32_t i = 0; i < n->items.len; i++) {
-        if (i > 0) gp_print_puts(p, "\n");
+        if (i > 0)
+            gp_print_puts(p, "\n");
         gp_print_node(p, n->items.at[i]);
         gp_print_puts(p, "\n");
     }
@@ -418,7 +454,8 @@ static void print_file(GpPrinter *p, const GpAstFile *n) {
 
 bool gp_print_item(GpPrinter *p, const GpNode *n) {
 #define CASE(Kind, fn)                                                                             \
-    if (n->kind == GpNode_##Kind) return fn(p, (const GpAst##Kind *)n), true;
+    if (n->kind == GpNode_##Kind)                                                                  \
+        return fn(p, (const GpAst##Kind *)n), true;
     CASE(File, print_file)
     CASE(Module, print_module)
     CASE(Fn, print_fn)
@@ -448,9 +485,10 @@ bool gp_print_item(GpPrinter *p, const GpNode *n) {
 }
 
 void gp_print_node(GpPrinter *p, const GpNode *n) {
-    if (!n) return;
-    bool is_known = gp_print_item(p, n) || gp_print_type(p, n) || gp_print_pat(p, n) || gp_print_stmt(p, n) ||
-                    gp_print_expr(p, n);
+    if (!n)
+        return;
+    bool is_known = gp_print_item(p, n) || gp_print_type(p, n) || gp_print_pat(p, n) ||
+                    gp_print_stmt(p, n) || gp_print_expr(p, n);
     gp_assert(is_known);
 }
 

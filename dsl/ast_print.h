@@ -13,9 +13,9 @@ typedef struct GpPrinter {
 void gp_print_node(GpPrinter *p, const GpNode *n); /* NULL prints nothing */
 void gp_print_expr_path(GpPrinter *p, const GpNode *path);
 void gp_print_puts(GpPrinter *p, const char *text);
-void gp_print_line(GpPrinter *p);                  /* a new line, indented */
-void gp_print_name(GpPrinter *p, GpSym name);      /* r# where it is a keyword; NULL is `_` */
-void gp_print_sym(GpPrinter *p, GpSym sym);        /* as it is; NULL prints nothing */
+void gp_print_line(GpPrinter *p);             /* a new line, indented */
+void gp_print_name(GpPrinter *p, GpSym name); /* r# where it is a keyword; NULL is `_` */
+void gp_print_sym(GpPrinter *p, GpSym sym);   /* as it is; NULL prints nothing */
 void gp_print_list(GpPrinter *p, GpNodeList list, const char *sep);
 /* Braces around the inner ones of `inner`, the nodes of `list`, each followed by `after`, and
 ** tail, one a line. */

@@ -5,28 +5,49 @@
 enum { Power_Jump = 1, Power_Range = 4, Power_Let = 8, Power_Prefix = 27, Power_Postfix = 30 };
 
 static unsigned power_of(const GpNode *n) {
-    if (n->kind == GpNode_Binary) return gp_tok_info[((const GpAstBinary *)n)->op].lbp;
-    if (n->kind == GpNode_Assign) return gp_tok_info[((const GpAstAssign *)n)->op].lbp;
-    if (n->kind == GpNode_Cast) return gp_tok_info[GpTok_As].lbp;
-    if (n->kind == GpNode_Unary || n->kind == GpNode_Borrow) return Power_Prefix;
-    if (n->kind == GpNode_Range) return Power_Range;
-    if (n->kind == GpNode_LetCond) return Power_Let;
+    if (n->kind == GpNode_Binary)
+        return gp_tok_info[((const GpAstBinary *)n)->op].lbp;
+    if (n->kind == GpNode_Assign)
+        return gp_tok_info[((const GpAstAssign *)n)->op].lbp;
+    if (n->kind == GpNode_Cast)
+        return gp_tok_info[GpTok_As].lbp;
+    if (n->kind == GpNode_Unary || n->kind == GpNode_Borrow)
+        return Power_Prefix;
+    if (n->kind == GpNode_Range)
+        return Power_Range;
+    if (n->kind == GpNode_LetCond)
+        return Power_Let;
     bool is_open = n->kind == GpNode_Closure || n->kind == GpNode_Break || n->kind == GpNode_Return;
     return is_open ? Power_Jump : Power_Postfix;
 }
 
 static void print_operand(GpPrinter *p, const GpNode *n, unsigned min_power) {
-    if (!n) return;
+    if (!n)
+        return;
     bool has_parens = power_of(n) < min_power;
-    if (has_parens) gp_print_puts(p, "(");
+    if (has_parens)
+        gp_print_puts(p, "(");
     gp_print_node(p, n);
-    if (has_parens) gp_print_puts(p, ")");
+    if (has_parens)
+        gp_print_puts(p, ")");
+}
+
+/* An operand before a dot: a number without a suffix would swallow it. */
+static void print_before_dot(GpPrinter *p, const GpNode *n, unsigned min_power) {
+    const GpAstLit *lit = n && n->kind == GpNode_Lit ? (const GpAstLit *)n : NULL;
+    bool is_number = lit && (lit->tok == GpTok_Int || lit->tok == GpTok_Float) && !lit->suffix;
+    if (is_number)
+        gp_print_puts(p, "(");
+    print_operand(p, n, min_power);
+    if (is_number)
+        gp_print_puts(p, ")");
 }
 
 static void print_word(GpPrinter *p, GpTok tok) { gp_print_puts(p, gp_tok_info[tok].spelling); }
 
 static void print_label(GpPrinter *p, GpSym label) {
-    if (!label) return;
+    if (!label)
+        return;
     gp_print_sym(p, label);
     gp_print_puts(p, ": ");
 }
@@ -37,11 +58,14 @@ static void print_let(GpPrinter *p, const GpAstLet *n) {
     gp_print_attrs(p, n->attrs, false, true);
     gp_print_puts(p, "let ");
     gp_print_node(p, n->pat);
-    if (n->type) gp_print_puts(p, ": ");
+    if (n->type)
+        gp_print_puts(p, ": ");
     gp_print_node(p, n->type);
-    if (n->init) gp_print_puts(p, " = ");
+    if (n->init)
+        gp_print_puts(p, " = ");
     gp_print_node(p, n->init);
-    if (n->otherwise) gp_print_puts(p, " else ");
+    if (n->otherwise)
+        gp_print_puts(p, " else ");
     gp_print_node(p, n->otherwise);
     gp_print_puts(p, ";");
 }
@@ -49,14 +73,16 @@ static void print_let(GpPrinter *p, const GpAstLet *n) {
 static void print_expr_stmt(GpPrinter *p, const GpAstExprStmt *n) {
     gp_print_attrs(p, n->attrs, false, true);
     gp_print_node(p, n->expr);
-    if (n->has_semi) gp_print_puts(p, ";");
+    if (n->has_semi)
+        gp_print_puts(p, ";");
 }
 
 static void print_item_stmt(GpPrinter *p, const GpAstItemStmt *n) { gp_print_node(p, n->item); }
 
 bool gp_print_stmt(GpPrinter *p, const GpNode *n) {
 #define CASE(Kind, fn)                                                                             \
-    if (n->kind == GpNode_##Kind) return fn(p, (const GpAst##Kind *)n), true;
+    if (n->kind == GpNode_##Kind)                                                                  \
+        return fn(p, (const GpAst##Kind *)n), true;
     CASE(Let, print_let)
     CASE(ExprStmt, print_expr_stmt)
     CASE(ItemStmt, print_item_stmt)
@@ -71,7 +97,9 @@ static void print_lit(GpPrinter *p, const GpAstLit *n) {
     gp_print_sym(p, n->suffix);
 }
 
-static void print_path_expr(GpPrinter *p, const GpAstPathExpr *n) { gp_print_expr_path(p, n->path); }
+static void print_path_expr(GpPrinter *p, const GpAstPathExpr *n) {
+    gp_print_expr_path(p, n->path);
+}
 
 static void print_unary(GpPrinter *p, const GpAstUnary *n) {
     print_word(p, n->op);
@@ -109,7 +137,7 @@ static void print_call(GpPrinter *p, const GpAstCall *n) {
 }
 
 static void print_method_call(GpPrinter *p, const GpAstMethodCall *n) {
-    print_operand(p, n->receiver, Power_Postfix);
+    print_before_dot(p, n->receiver, Power_Postfix);
     gp_print_puts(p, ".");
     gp_print_name(p, n->name);
     if (n->has_generics) {
@@ -121,7 +149,7 @@ static void print_method_call(GpPrinter *p, const GpAstMethodCall *n) {
 }
 
 static void print_field(GpPrinter *p, const GpAstField *n) {
-    print_operand(p, n->base, Power_Postfix);
+    print_before_dot(p, n->base, Power_Postfix);
     gp_print_puts(p, ".");
     gp_print_name(p, n->name);
 }
@@ -134,13 +162,20 @@ static void print_index(GpPrinter *p, const GpAstIndex *n) {
 }
 
 static void print_range(GpPrinter *p, const GpAstRange *n) {
-    print_operand(p, n->lo, Power_Range + 1u);
+    const GpAstLit *lit = n->lo && n->lo->kind == GpNode_Lit ? (const GpAstLit *)n->lo : NULL;
+    bool ends_in_dot = lit && lit->text->name[lit->text->len - 1] == '.';
+    if (ends_in_dot)
+        print_before_dot(p, n->lo, Power_Range + 1u);
+    else
+        print_operand(p, n->lo, Power_Range + 1u);
     gp_print_puts(p, n->is_closed ? "..=" : "..");
     print_operand(p, n->hi, Power_Range + 1u);
 }
 
 static void print_borrow(GpPrinter *p, const GpAstBorrow *n) {
-    gp_print_puts(p, n->is_raw ? (n->is_mut ? "&raw mut " : "&raw const ") : n->is_mut ? "&mut " : "&");
+    gp_print_puts(p, n->is_raw   ? (n->is_mut ? "&raw mut " : "&raw const ")
+                     : n->is_mut ? "&mut "
+                                 : "&");
     print_operand(p, n->operand, Power_Prefix);
 }
 
@@ -181,7 +216,8 @@ static void print_struct_lit(GpPrinter *p, const GpAstStructLit *n) {
     gp_print_expr_path(p, n->path);
     gp_print_puts(p, " { ");
     gp_print_list(p, n->fields, ", ");
-    if (n->base) gp_print_puts(p, n->fields.len > 0 ? ", .." : "..");
+    if (n->base)
+        gp_print_puts(p, n->fields.len > 0 ? ", .." : "..");
     gp_print_node(p, n->base);
     gp_print_puts(p, " }");
 }
@@ -189,7 +225,8 @@ static void print_struct_lit(GpPrinter *p, const GpAstStructLit *n) {
 static void print_field_init(GpPrinter *p, const GpAstFieldInit *n) {
     gp_print_attrs(p, n->attrs, false, false);
     gp_print_name(p, n->name);
-    if (n->value) gp_print_puts(p, ": ");
+    if (n->value)
+        gp_print_puts(p, ": ");
     gp_print_node(p, n->value);
 }
 
@@ -199,7 +236,8 @@ static void print_if(GpPrinter *p, const GpAstIf *n) {
     gp_print_node(p, n->cond);
     gp_print_puts(p, " ");
     gp_print_node(p, n->then);
-    if (n->otherwise) gp_print_puts(p, " else ");
+    if (n->otherwise)
+        gp_print_puts(p, " else ");
     gp_print_node(p, n->otherwise);
 }
 
@@ -221,7 +259,8 @@ static void print_match(GpPrinter *p, const GpAstMatch *n) {
 static void print_arm(GpPrinter *p, const GpAstArm *n) {
     gp_print_attrs(p, n->attrs, false, true);
     gp_print_node(p, n->pat);
-    if (n->guard) gp_print_puts(p, " if ");
+    if (n->guard)
+        gp_print_puts(p, " if ");
     gp_print_node(p, n->guard);
     gp_print_puts(p, " => ");
     gp_print_node(p, n->body);
@@ -256,16 +295,20 @@ static void print_for(GpPrinter *p, const GpAstFor *n) {
 
 /* A block of one short value, as in generic arguments, stands on one line. */
 static bool is_short_block(const GpAstBlock *n) {
-    if (!n->tail || n->stmts.len > 0 || n->attrs.len > 0) return false;
+    if (!n->tail || n->stmts.len > 0 || n->attrs.len > 0)
+        return false;
     GpNodeKind kind = n->tail->kind;
-    return kind == GpNode_Array || kind == GpNode_Lit || kind == GpNode_PathExpr || kind == GpNode_Unary ||
-           kind == GpNode_Repeat;
+    return kind == GpNode_Array || kind == GpNode_Lit || kind == GpNode_PathExpr ||
+           kind == GpNode_Unary || kind == GpNode_Repeat || kind == GpNode_Binary ||
+           kind == GpNode_Index || kind == GpNode_Field;
 }
 
 static void print_block(GpPrinter *p, const GpAstBlock *n) {
     print_label(p, n->label);
-    if (n->is_unsafe) gp_print_puts(p, "unsafe ");
-    if (n->is_const) gp_print_puts(p, "const ");
+    if (n->is_unsafe)
+        gp_print_puts(p, "unsafe ");
+    if (n->is_const)
+        gp_print_puts(p, "const ");
     if (is_short_block(n)) {
         gp_print_puts(p, "{ ");
         gp_print_node(p, n->tail);
@@ -282,24 +325,33 @@ static void print_block_node(GpPrinter *p, const GpAstBlock *n) {
 
 static void print_jump(GpPrinter *p, const char *word, GpSym label, const GpNode *value) {
     gp_print_puts(p, word);
-    if (label) gp_print_puts(p, " ");
+    if (label)
+        gp_print_puts(p, " ");
     gp_print_sym(p, label);
-    if (value) gp_print_puts(p, " ");
+    if (value)
+        gp_print_puts(p, " ");
     gp_print_node(p, value);
 }
 
-static void print_break(GpPrinter *p, const GpAstBreak *n) { print_jump(p, "break", n->label, n->value); }
+static void print_break(GpPrinter *p, const GpAstBreak *n) {
+    print_jump(p, "break", n->label, n->value);
+}
 
-static void print_continue(GpPrinter *p, const GpAstContinue *n) { print_jump(p, "continue", n->label, NULL); }
+static void print_continue(GpPrinter *p, const GpAstContinue *n) {
+    print_jump(p, "continue", n->label, NULL);
+}
 
-static void print_return(GpPrinter *p, const GpAstReturn *n) { print_jump(p, "return", NULL, n->value); }
+static void print_return(GpPrinter *p, const GpAstReturn *n) {
+    print_jump(p, "return", NULL, n->value);
+}
 
 static void print_closure(GpPrinter *p, const GpAstClosure *n) {
     gp_print_puts(p, n->is_move ? "move |" : "|");
     gp_print_list(p, n->params, ", ");
     gp_print_puts(p, n->ret ? "| -> " : "| ");
     gp_print_node(p, n->ret);
-    if (n->ret) gp_print_puts(p, " ");
+    if (n->ret)
+        gp_print_puts(p, " ");
     gp_print_node(p, n->body);
 }
 
@@ -315,23 +367,32 @@ static void print_paren(GpPrinter *p, const GpAstParen *n) {
 }
 
 static void print_macro(GpPrinter *p, const GpAstMacro *n) {
-    bool has_lines = n->open == GpTok_LBrace || (n->tokens && strstr(GP_AS(Tokens, n->tokens)->text->name, "//"));
+    bool has_lines = n->open == GpTok_LBrace ||
+                     (n->tokens && strstr(GP_AS(Tokens, n->tokens)->text->name, "//"));
     gp_print_expr_path(p, n->path);
     gp_print_puts(p, n->open == GpTok_LBrace ? "! " : "!");
     print_word(p, n->open);
-    if (has_lines) gp_print_puts(p, "\n");
+    if (has_lines)
+        gp_print_puts(p, "\n");
     gp_print_list(p, n->args, ", ");
-    if (n->repeat) print_repeat_inner(p, GP_AS(Repeat, n->repeat));
+    if (n->repeat)
+        print_repeat_inner(p, GP_AS(Repeat, n->repeat));
     gp_print_node(p, n->tokens);
-    if (has_lines) gp_print_line(p);
-    print_word(p, n->open == GpTok_LParen ? GpTok_RParen : n->open == GpTok_LBracket ? GpTok_RBracket : GpTok_RBrace);
+    if (has_lines)
+        gp_print_line(p);
+    print_word(p, n->open == GpTok_LParen     ? GpTok_RParen
+                  : n->open == GpTok_LBracket ? GpTok_RBracket
+                                              : GpTok_RBrace);
 }
 
 bool gp_print_expr(GpPrinter *p, const GpNode *n) {
-    if (n->kind == GpNode_Wild) return gp_print_puts(p, "_"), true;
-    if (n->kind == GpNode_Bad) return gp_print_puts(p, "/* bad */"), true;
+    if (n->kind == GpNode_Wild)
+        return gp_print_puts(p, "_"), true;
+    if (n->kind == GpNode_Bad)
+        return gp_print_puts(p, "/* bad */"), true;
 #define CASE(Kind, fn)                                                                             \
-    if (n->kind == GpNode_##Kind) return fn(p, (const GpAst##Kind *)n), true;
+    if (n->kind == GpNode_##Kind)                                                                  \
+        return fn(p, (const GpAst##Kind *)n), true;
     CASE(Lit, print_lit)
     CASE(PathExpr, print_path_expr)
     CASE(Unary, print_unary)

@@ -9,10 +9,13 @@ static void print_angle_list(GpPrinter *p, GpNodeList list) {
 
 /* A type after & * or ->, where `+` would end it. */
 static void print_tight_type(GpPrinter *p, const GpNode *n) {
-    bool has_plus = n && n->kind == GpNode_TypeBounds && ((const GpAstTypeBounds *)n)->bounds.len > 1;
-    if (has_plus) gp_print_puts(p, "(");
+    bool has_plus =
+        n && n->kind == GpNode_TypeBounds && ((const GpAstTypeBounds *)n)->bounds.len > 1;
+    if (has_plus)
+        gp_print_puts(p, "(");
     gp_print_node(p, n);
-    if (has_plus) gp_print_puts(p, ")");
+    if (has_plus)
+        gp_print_puts(p, ")");
 }
 
 static void print_segment(GpPrinter *p, const GpAstSegment *n) {
@@ -23,10 +26,12 @@ static void print_segment(GpPrinter *p, const GpAstSegment *n) {
         gp_print_puts(p, "(");
         gp_print_list(p, n->args, ", ");
         gp_print_puts(p, ")");
-        if (n->ret) gp_print_puts(p, " -> ");
+        if (n->ret)
+            gp_print_puts(p, " -> ");
         print_tight_type(p, n->ret);
     } else if (n->has_args) {
-        if (is_expr) gp_print_puts(p, "::");
+        if (is_expr)
+            gp_print_puts(p, "::");
         print_angle_list(p, n->args);
     }
     p->is_expr_path = is_expr;
@@ -44,7 +49,8 @@ static void print_path(GpPrinter *p, const GpAstPath *n) {
         }
         gp_print_puts(p, ">::");
     }
-    if (n->is_global) gp_print_puts(p, "::");
+    if (n->is_global)
+        gp_print_puts(p, "::");
     p->is_expr_path = is_expr;
     gp_print_list(p, n->segments, "::");
 }
@@ -59,7 +65,8 @@ void gp_print_expr_path(GpPrinter *p, const GpNode *path) {
 static void print_assoc(GpPrinter *p, const GpAstAssoc *n) {
     gp_print_name(p, n->name);
     gp_print_bounds(p, ": ", n->bounds);
-    if (n->type) gp_print_puts(p, " = ");
+    if (n->type)
+        gp_print_puts(p, " = ");
     gp_print_node(p, n->type);
 }
 
@@ -72,8 +79,10 @@ static void print_type_path(GpPrinter *p, const GpAstTypePath *n) { gp_print_nod
 static void print_type_ref(GpPrinter *p, const GpAstTypeRef *n) {
     gp_print_puts(p, "&");
     gp_print_sym(p, n->lifetime);
-    if (n->lifetime) gp_print_puts(p, " ");
-    if (n->is_mut) gp_print_puts(p, "mut ");
+    if (n->lifetime)
+        gp_print_puts(p, " ");
+    if (n->is_mut)
+        gp_print_puts(p, "mut ");
     print_tight_type(p, n->type);
 }
 
@@ -120,13 +129,16 @@ static void print_type_fn(GpPrinter *p, const GpAstTypeFn *n) {
         print_angle_list(p, n->lifetimes);
         gp_print_puts(p, " ");
     }
-    if (n->is_unsafe) gp_print_puts(p, "unsafe ");
-    if (n->is_extern) gp_print_puts(p, "extern ");
+    if (n->is_unsafe)
+        gp_print_puts(p, "unsafe ");
+    if (n->is_extern)
+        gp_print_puts(p, "extern ");
     gp_print_node(p, n->abi);
     gp_print_puts(p, n->abi ? " fn(" : "fn(");
     gp_print_list(p, n->params, ", ");
     gp_print_puts(p, ")");
-    if (n->ret) gp_print_puts(p, " -> ");
+    if (n->ret)
+        gp_print_puts(p, " -> ");
     print_tight_type(p, n->ret);
 }
 
@@ -139,7 +151,8 @@ static void print_type_macro(GpPrinter *p, const GpAstTypeMacro *n) { gp_print_n
 
 bool gp_print_type(GpPrinter *p, const GpNode *n) {
 #define CASE(Kind, fn)                                                                             \
-    if (n->kind == GpNode_##Kind) return fn(p, (const GpAst##Kind *)n), true;
+    if (n->kind == GpNode_##Kind)                                                                  \
+        return fn(p, (const GpAst##Kind *)n), true;
     CASE(Path, print_path)
     CASE(Segment, print_segment)
     CASE(Assoc, print_assoc)
@@ -163,10 +176,13 @@ bool gp_print_type(GpPrinter *p, const GpNode *n) {
 /* Patterns */
 
 static void print_pat_name(GpPrinter *p, const GpAstPatName *n) {
-    if (n->is_ref) gp_print_puts(p, "ref ");
-    if (n->is_mut) gp_print_puts(p, "mut ");
+    if (n->is_ref)
+        gp_print_puts(p, "ref ");
+    if (n->is_mut)
+        gp_print_puts(p, "mut ");
     gp_print_name(p, n->name);
-    if (n->sub) gp_print_puts(p, " @ ");
+    if (n->sub)
+        gp_print_puts(p, " @ ");
     gp_print_node(p, n->sub);
 }
 
@@ -183,8 +199,10 @@ static void print_pat_ref(GpPrinter *p, const GpAstPatRef *n) {
 
 static void print_pat_tuple(GpPrinter *p, const GpAstPatTuple *n) {
     bool is_rest = n->pats.len == 1 && n->pats.at[0]->kind == GpNode_PatRest;
-    if (is_rest) gp_print_puts(p, "(..)");
-    else print_tuple(p, n->pats);
+    if (is_rest)
+        gp_print_puts(p, "(..)");
+    else
+        print_tuple(p, n->pats);
 }
 
 static void print_pat_slice(GpPrinter *p, const GpAstPatSlice *n) {
@@ -206,7 +224,8 @@ static void print_pat_struct(GpPrinter *p, const GpAstPatStruct *n) {
     gp_print_expr_path(p, n->path);
     gp_print_puts(p, " { ");
     gp_print_list(p, n->fields, ", ");
-    if (n->has_rest) gp_print_puts(p, n->fields.len > 0 ? ", .." : "..");
+    if (n->has_rest)
+        gp_print_puts(p, n->fields.len > 0 ? ", .." : "..");
     gp_print_puts(p, " }");
 }
 
@@ -231,10 +250,13 @@ static void print_pat_or(GpPrinter *p, const GpAstPatOr *n) { gp_print_list(p, n
 static void print_pat_lit(GpPrinter *p, const GpAstPatLit *n) { gp_print_node(p, n->value); }
 
 bool gp_print_pat(GpPrinter *p, const GpNode *n) {
-    if (n->kind == GpNode_PatWild) return gp_print_puts(p, "_"), true;
-    if (n->kind == GpNode_PatRest) return gp_print_puts(p, ".."), true;
+    if (n->kind == GpNode_PatWild)
+        return gp_print_puts(p, "_"), true;
+    if (n->kind == GpNode_PatRest)
+        return gp_print_puts(p, ".."), true;
 #define CASE(Kind, fn)                                                                             \
-    if (n->kind == GpNode_##Kind) return fn(p, (const GpAst##Kind *)n), true;
+    if (n->kind == GpNode_##Kind)                                                                  \
+        return fn(p, (const GpAst##Kind *)n), true;
     CASE(PatName, print_pat_name)
     CASE(PatLit, print_pat_lit)
     CASE(PatRange, print_pat_range)

@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 const GpTokInfo gp_tok_info[GpTok_count] = {
-#define GP_TOKEN(id, spelling, class, lbp, rbp) \
+#define GP_TOKEN(id, spelling, class, lbp, rbp)                                                    \
     [GpTok_##id] = {spelling, GpTokClass_##class, lbp, rbp},
 #include "dsl/token.def"
 };
@@ -16,16 +16,20 @@ const GpTokInfo gp_tok_info[GpTok_count] = {
 typedef enum CharClass { Char_Other, Char_Space, Char_Start, Char_Digit } CharClass;
 
 static CharClass classify(unsigned char c) {
-    if (c == ' ' || (c >= '\t' && c <= '\r')) return Char_Space;
-    if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_') return Char_Start;
-    if (c >= '0' && c <= '9') return Char_Digit;
+    if (c == ' ' || (c >= '\t' && c <= '\r'))
+        return Char_Space;
+    if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_')
+        return Char_Start;
+    if (c >= '0' && c <= '9')
+        return Char_Digit;
     return Char_Other;
 }
 
 static GpTok find_word(const char *at, size_t len, GpTok first, GpTok last) {
     for (GpTok t = first; t <= last; t++) {
         const char *s = gp_tok_info[t].spelling;
-        if (s[0] == at[0] && strncmp(s, at, len) == 0 && s[len] == '\0') return t;
+        if (s[0] == at[0] && strlen(s) == len && memcmp(s, at, len) == 0)
+            return t;
     }
     return GpTok_Error;
 }
@@ -41,10 +45,12 @@ GpTok gp_tok_keyword(const char *at, size_t len) {
 
 void gp_lex_init(GpLexer *lx, GpSource *src, GpDiags *diags) {
     *lx = (GpLexer){.src = src, .diags = diags, .at = 0, .end = src->len};
-    if (src->len >= 3 && memcmp(src->text, "\xEF\xBB\xBF", 3) == 0) lx->at = 3;
+    if (src->len >= 3 && memcmp(src->text, "\xEF\xBB\xBF", 3) == 0)
+        lx->at = 3;
     /* `#!` starts an interpreter line, unless it starts an inner attribute. */
     if (src->text[lx->at] == '#' && src->text[lx->at + 1] == '!' && src->text[lx->at + 2] != '[') {
-        while (lx->at < lx->end && src->text[lx->at] != '\n') lx->at++;
+        while (lx->at < lx->end && src->text[lx->at] != '\n')
+            lx->at++;
     }
 }
 
@@ -60,13 +66,20 @@ static GpSpan span_from(const GpLexer *lx, uint32_t off) {
 static bool decode_utf8(const GpLexer *lx, uint32_t at, uint32_t *point, uint32_t *len) {
     const unsigned char *s = (const unsigned char *)lx->src->text + at;
     uint32_t left = lx->end - at;
-    uint32_t need = s[0] < 0x80 ? 1 : s[0] < 0xC2 ? 0 : s[0] < 0xE0 ? 2 : s[0] < 0xF0 ? 3 : s[0] < 0xF5 ? 4 : 0;
+    uint32_t need = s[0] < 0x80   ? 1
+                    : s[0] < 0xC2 ? 0
+                    : s[0] < 0xE0 ? 2
+                    : s[0] < 0xF0 ? 3
+                    : s[0] < 0xF5 ? 4
+                                  : 0;
     *len = 1;
     *point = s[0];
-    if (need == 0 || need > left) return false;
+    if (need == 0 || need > left)
+        return false;
     uint32_t value = need == 1 ? s[0] : s[0] & (0x7Fu >> need);
     for (uint32_t i = 1; i < need; i++) {
-        if ((s[i] & 0xC0) != 0x80) return false;
+        if ((s[i] & 0xC0) != 0x80)
+            return false;
         value = value << 6 | (s[i] & 0x3Fu);
     }
     *point = value;
@@ -76,20 +89,25 @@ static bool decode_utf8(const GpLexer *lx, uint32_t at, uint32_t *point, uint32_
 
 /* Letters outside ASCII that may stand in a name: the scripts that formulas use. */
 static bool is_letter_point(uint32_t c) {
-    static const struct { uint32_t lo, hi; } range[] = {
-        {0xAA, 0xAA}, {0xB5, 0xB5}, {0xBA, 0xBA}, {0xC0, 0xD6}, {0xD8, 0xF6}, {0xF8, 0x2C1},
-        {0x370, 0x374}, {0x376, 0x377}, {0x37B, 0x37D}, {0x37F, 0x37F}, {0x386, 0x386},
-        {0x388, 0x481}, {0x48A, 0x52F}, {0x3041, 0x3096}, {0x30A1, 0x30FA}, {0x4E00, 0x9FFF},
+    static const struct {
+        uint32_t lo, hi;
+    } range[] = {
+        {0xAA, 0xAA},   {0xB5, 0xB5},     {0xBA, 0xBA},     {0xC0, 0xD6},
+        {0xD8, 0xF6},   {0xF8, 0x2C1},    {0x370, 0x374},   {0x376, 0x377},
+        {0x37B, 0x37D}, {0x37F, 0x37F},   {0x386, 0x386},   {0x388, 0x481},
+        {0x48A, 0x52F}, {0x3041, 0x3096}, {0x30A1, 0x30FA}, {0x4E00, 0x9FFF},
     };
     for (size_t i = 0; i < GP_COUNT(range); i++) {
-        if (c >= range[i].lo && c <= range[i].hi) return true;
+        if (c >= range[i].lo && c <= range[i].hi)
+            return true;
     }
     return false;
 }
 
 /* Length of the name character at `at`, 0 when it cannot continue (or start) a name. */
 static uint32_t name_char(const GpLexer *lx, uint32_t at, bool is_first) {
-    if (at >= lx->end) return 0;
+    if (at >= lx->end)
+        return 0;
     unsigned char c = (unsigned char)lx->src->text[at];
     if (c < 0x80) {
         CharClass k = classify(c);
@@ -100,15 +118,18 @@ static uint32_t name_char(const GpLexer *lx, uint32_t at, bool is_first) {
 }
 
 static void skip_name(GpLexer *lx) {
-    for (uint32_t n; (n = name_char(lx, lx->at, false)) != 0;) lx->at += n;
+    for (uint32_t n; (n = name_char(lx, lx->at, false)) != 0;)
+        lx->at += n;
 }
 
 /* Comments */
 
 static bool is_doc_comment(const GpLexer *lx) {
     unsigned char kind = peek(lx, 1), mark = peek(lx, 2);
-    if (mark == '!') return true;
-    if (kind == '/') return mark == '/' && peek(lx, 3) != '/';
+    if (mark == '!')
+        return true;
+    if (kind == '/')
+        return mark == '/' && peek(lx, 3) != '/';
     return mark == '*' && peek(lx, 3) != '*' && peek(lx, 3) != '/';
 }
 
@@ -116,8 +137,10 @@ static bool is_doc_comment(const GpLexer *lx) {
 static bool skip_comment(GpLexer *lx) {
     uint32_t start = lx->at;
     if (peek(lx, 1) == '/') {
-        while (lx->at < lx->end && lx->src->text[lx->at] != '\n') lx->at++;
-        if (lx->at > start && lx->src->text[lx->at - 1] == '\r') lx->at--;
+        while (lx->at < lx->end && lx->src->text[lx->at] != '\n')
+            lx->at++;
+        if (lx->at > start && lx->src->text[lx->at - 1] == '\r')
+            lx->at--;
         return true;
     }
     bool is_doc = is_doc_comment(lx);
@@ -128,12 +151,14 @@ static bool skip_comment(GpLexer *lx) {
             lx->at += 2;
         } else if (peek(lx, 0) == '*' && peek(lx, 1) == '/') {
             lx->at += 2;
-            if (--depth == 0) return true;
+            if (--depth == 0)
+                return true;
         } else {
             lx->at++;
         }
     }
-    GpDiag *d = gp_diag(lx->diags, GpDiag_E0758, (GpSpan){lx->src, start, 2}, is_doc ? "block doc-comment" : "block comment");
+    GpDiag *d = gp_diag(lx->diags, GpDiag_E0758, (GpSpan){lx->src, start, 2},
+                        is_doc ? "block doc-comment" : "block comment");
     gp_primary_label(d, "this comment is never closed");
     return false;
 }
@@ -142,7 +167,8 @@ static bool skip_comment(GpLexer *lx) {
 
 static const char *suffix_or_none(GpLexer *lx, GpToken *t) {
     uint32_t start = lx->at;
-    if (name_char(lx, lx->at, true)) skip_name(lx);
+    if (name_char(lx, lx->at, true))
+        skip_name(lx);
     t->suffix = lx->at - start;
     return lx->src->text + start;
 }
@@ -156,12 +182,16 @@ static void lex_escape(GpLexer *lx, bool is_byte) {
     uint32_t start = lx->at;
     unsigned char c = peek(lx, 1);
     const char *wrong = NULL;
+    char title[48] = "";
     lx->at += c == '\0' ? 1 : 2;
     if (c == 'x') {
         uint32_t n = 0;
-        while (n < 2 && is_hex(peek(lx, 0))) lx->at++, n++;
-        if (n < 2) wrong = "numeric character escape is too short";
-        if (n == 2 && !is_byte && lx->src->text[start + 2] > '7') wrong = "out of range hex escape";
+        while (n < 2 && is_hex(peek(lx, 0)))
+            lx->at++, n++;
+        if (n < 2)
+            wrong = "numeric character escape is too short";
+        if (n == 2 && !is_byte && lx->src->text[start + 2] > '7')
+            wrong = "out of range hex escape";
     } else if (c == 'u' && is_byte) {
         wrong = "unicode escape in byte string";
     } else if (c == 'u') {
@@ -169,17 +199,27 @@ static void lex_escape(GpLexer *lx, bool is_byte) {
             wrong = "incorrect unicode escape sequence";
         } else {
             uint32_t n = 0;
-            for (lx->at++; is_hex(peek(lx, 0)) || peek(lx, 0) == '_'; lx->at++) n++;
-            if (peek(lx, 0) != '}') wrong = "unterminated unicode escape";
-            else if (lx->at++, n == 0) wrong = "empty unicode escape";
-            else if (n > 6) wrong = "overlong unicode escape";
+            for (lx->at++; is_hex(peek(lx, 0)) || peek(lx, 0) == '_'; lx->at++)
+                n++;
+            if (peek(lx, 0) != '}')
+                wrong = "unterminated unicode escape";
+            else if (lx->at++, n == 0)
+                wrong = "empty unicode escape";
+            else if (n > 6)
+                wrong = "overlong unicode escape";
         }
     } else if (c == '\0' || !strchr("nrt\\0'\"\n\r", c)) {
         wrong = "unknown character escape";
         uint32_t point, len;
-        if (c >= 0x80 && decode_utf8(lx, start + 1, &point, &len)) lx->at = start + 1 + len;
+        if (c >= 0x80 && decode_utf8(lx, start + 1, &point, &len))
+            lx->at = start + 1 + len;
+        snprintf(title, sizeof title, "unknown character escape: `%.*s`", (int)(lx->at - start - 1),
+                 lx->src->text + start + 1);
     }
-    if (wrong) gp_primary_label(gp_diag(lx->diags, GpDiag_G0003, span_from(lx, start), wrong), "%s", wrong);
+    if (wrong)
+        gp_primary_label(
+            gp_diag(lx->diags, GpDiag_G0003, span_from(lx, start), title[0] ? title : wrong), "%s",
+            wrong);
 }
 
 /* The rest of a string after its opening quote. */
@@ -194,9 +234,12 @@ static GpTok lex_string(GpLexer *lx, uint32_t start, bool is_byte) {
                              "this string is never closed");
             return GpTok_Error;
         }
-        if (c == '"') break;
-        if (c == '\\') lex_escape(lx, is_byte);
-        else lx->at++;
+        if (c == '"')
+            break;
+        if (c == '\\')
+            lex_escape(lx, is_byte);
+        else
+            lx->at++;
     }
     lx->at++;
     return is_byte ? GpTok_ByteStr : GpTok_Str;
@@ -205,20 +248,25 @@ static GpTok lex_string(GpLexer *lx, uint32_t start, bool is_byte) {
 /* The rest of a raw string; the cursor stands on the first `#` or `"`. */
 static GpTok lex_raw_string(GpLexer *lx, uint32_t start, bool is_byte) {
     uint32_t hashes = 0;
-    while (peek(lx, 0) == '#') lx->at++, hashes++;
+    while (peek(lx, 0) == '#')
+        lx->at++, hashes++;
     lx->at++;
     while (lx->at < lx->end) {
-        if (lx->src->text[lx->at++] != '"') continue;
+        if (lx->src->text[lx->at++] != '"')
+            continue;
         uint32_t n = 0;
-        while (n < hashes && peek(lx, n) == '#') n++;
+        while (n < hashes && peek(lx, n) == '#')
+            n++;
         if (n == hashes) {
             lx->at += n;
             return is_byte ? GpTok_ByteStr : GpTok_Str;
         }
     }
-    GpDiag *d = gp_diag(lx->diags, GpDiag_E0748, (GpSpan){lx->src, start, hashes + 1 + (is_byte ? 2 : 1)});
+    GpDiag *d =
+        gp_diag(lx->diags, GpDiag_E0748, (GpSpan){lx->src, start, hashes + 1 + (is_byte ? 2 : 1)});
     gp_primary_label(d, "unterminated raw string");
-    if (hashes > 0) gp_note(d, "this raw string should be terminated with `\"` and %u `#`", hashes);
+    if (hashes > 0)
+        gp_note(d, "this raw string should be terminated with `\"` and %u `#`", hashes);
     return GpTok_Error;
 }
 
@@ -238,16 +286,19 @@ static GpTok lex_char(GpLexer *lx, uint32_t start, bool is_byte) {
     if (peek(lx, 0) != '\'') {
         /* Resume after the quote: the rest of the line is most likely code. */
         lx->at = start + (is_byte ? 2 : 1);
-        gp_primary_label(gp_diag(lx->diags, is_byte ? GpDiag_E0763 : GpDiag_E0762, span_from(lx, start)),
-                         "this literal is never closed");
+        gp_primary_label(
+            gp_diag(lx->diags, is_byte ? GpDiag_E0763 : GpDiag_E0762, span_from(lx, start)),
+            "this literal is never closed");
         return GpTok_Error;
     }
     lx->at++;
-    if (count == 0 && peek(lx, 0) == '\'') lx->at++, count = 1; /* ''' */
+    if (count == 0 && peek(lx, 0) == '\'')
+        lx->at++, count = 1; /* ''' */
     if (count != 1) {
         const char *wrong = count == 0 ? "empty character literal"
-                            : is_byte  ? "if you meant to write a byte string literal, use double quotes"
-                                       : "character literal may only contain one codepoint";
+                            : is_byte
+                                ? "if you meant to write a byte string literal, use double quotes"
+                                : "character literal may only contain one codepoint";
         gp_primary_label(gp_diag(lx->diags, GpDiag_G0003, span_from(lx, start), wrong), "%s",
                          count == 0 ? "empty character literal" : "more than one character");
         return GpTok_Error;
@@ -261,7 +312,8 @@ static GpTok lex_quote(GpLexer *lx) {
     uint32_t first = name_char(lx, lx->at, true);
     if (first != 0 && peek(lx, first) != '\'') {
         skip_name(lx);
-        if (peek(lx, 0) != '\'') return GpTok_Lifetime;
+        if (peek(lx, 0) != '\'')
+            return GpTok_Lifetime;
         lx->at = start + 1;
     }
     return lex_char(lx, start, false);
@@ -272,10 +324,13 @@ static uint32_t lex_digits(GpLexer *lx, unsigned base) {
     uint32_t n = 0;
     for (;; lx->at++) {
         unsigned char c = peek(lx, 0);
-        if (c == '_') continue;
-        if (base == 16 ? !is_hex(c) : classify(c) != Char_Digit) return n;
+        if (c == '_')
+            continue;
+        if (base == 16 ? !is_hex(c) : classify(c) != Char_Digit)
+            return n;
         if (base < 10 && c >= '0' + base) {
-            const char *wrong = base == 2 ? "invalid digit for a base 2 literal" : "invalid digit for a base 8 literal";
+            const char *wrong = base == 2 ? "invalid digit for a base 2 literal"
+                                          : "invalid digit for a base 8 literal";
             gp_diag(lx->diags, GpDiag_G0003, (GpSpan){lx->src, lx->at, 1}, wrong);
         }
         n++;
@@ -284,18 +339,22 @@ static uint32_t lex_digits(GpLexer *lx, unsigned base) {
 
 /* Exponent after the digits: `e` or `E`, a sign, digits. False when there is none. */
 static bool lex_exponent(GpLexer *lx, uint32_t start) {
-    if (peek(lx, 0) != 'e' && peek(lx, 0) != 'E') return false;
+    if (peek(lx, 0) != 'e' && peek(lx, 0) != 'E')
+        return false;
     uint32_t sign = peek(lx, 1) == '+' || peek(lx, 1) == '-';
     uint32_t digits = 1 + sign;
-    while (peek(lx, digits) == '_') digits++;
+    while (peek(lx, digits) == '_')
+        digits++;
     bool has_digit = classify(peek(lx, digits)) == Char_Digit;
     /* `1em` has the suffix `em`; `1e` and `1e+` are broken exponents. */
-    if (!has_digit && !sign && name_char(lx, lx->at + 1, true) != 0) return false;
+    if (!has_digit && !sign && name_char(lx, lx->at + 1, true) != 0)
+        return false;
     lx->at += 1 + sign;
     if (has_digit) {
         lex_digits(lx, 10);
     } else {
-        gp_diag(lx->diags, GpDiag_G0003, span_from(lx, start), "expected at least one digit in exponent");
+        gp_diag(lx->diags, GpDiag_G0003, span_from(lx, start),
+                "expected at least one digit in exponent");
     }
     return true;
 }
@@ -307,7 +366,8 @@ static GpTok lex_number(GpLexer *lx, GpToken *t) {
     if (base != 10) {
         lx->at += 2;
         if (lex_digits(lx, base) == 0) {
-            gp_primary_label(gp_diag(lx->diags, GpDiag_E0768, span_from(lx, start)), "no digits after this prefix");
+            gp_primary_label(gp_diag(lx->diags, GpDiag_E0768, span_from(lx, start)),
+                             "no digits after this prefix");
         }
         suffix_or_none(lx, t);
         return GpTok_Int;
@@ -317,9 +377,11 @@ static GpTok lex_number(GpLexer *lx, GpToken *t) {
     if (peek(lx, 0) == '.' && peek(lx, 1) != '.' && name_char(lx, lx->at + 1, true) == 0) {
         tok = GpTok_Float;
         lx->at++;
-        if (classify(peek(lx, 0)) == Char_Digit) lex_digits(lx, 10);
+        if (classify(peek(lx, 0)) == Char_Digit)
+            lex_digits(lx, 10);
     }
-    if (lex_exponent(lx, start)) tok = GpTok_Float;
+    if (lex_exponent(lx, start))
+        tok = GpTok_Float;
     const char *suffix = suffix_or_none(lx, t);
     return t->suffix > 0 && suffix[0] == 'f' && tok == GpTok_Int ? GpTok_Float : tok;
 }
@@ -331,7 +393,8 @@ static GpTok lex_word(GpLexer *lx, GpToken *t) {
     uint32_t raw = a == 'r' ? 1 : a == 'b' && b == 'r' ? 2 : 0;
     if (raw != 0) {
         uint32_t hashes = raw;
-        while (peek(lx, hashes) == '#') hashes++;
+        while (peek(lx, hashes) == '#')
+            hashes++;
         if (peek(lx, hashes) == '"') {
             lx->at += raw;
             GpTok tok = lex_raw_string(lx, start, raw == 2);
@@ -352,8 +415,9 @@ static GpTok lex_word(GpLexer *lx, GpToken *t) {
     }
     if (a == 'c' && (b == '"' || (b == 'r' && (c == '"' || c == '#')))) {
         lx->at++;
-        gp_primary_label(gp_diag(lx->diags, GpDiag_G0008, (GpSpan){lx->src, start, 2}, "C string literals"),
-                         "not supported");
+        gp_primary_label(
+            gp_diag(lx->diags, GpDiag_G0008, (GpSpan){lx->src, start, 2}, "C string literals"),
+            "not supported");
         return GpTok_Error;
     }
     skip_name(lx);
@@ -365,35 +429,50 @@ static const struct Lookalike {
     uint32_t point;
     const char *name, *ascii;
 } lookalikes[] = {
-    {0x2018, "Left Single Quotation Mark", "'"},   {0x2019, "Right Single Quotation Mark", "'"},
-    {0x201C, "Left Double Quotation Mark", "\""},  {0x201D, "Right Double Quotation Mark", "\""},
-    {0x2212, "Minus Sign", "-"},                   {0x2013, "En Dash", "-"},
-    {0x2014, "Em Dash", "-"},                      {0xD7, "Multiplication Sign", "*"},
-    {0xF7, "Division Sign", "/"},                  {0x37E, "Greek Question Mark", ";"},
-    {0xA0, "No-Break Space", " "},                 {0x3000, "Ideographic Space", " "},
-    {0xFF08, "Fullwidth Left Parenthesis", "("},   {0xFF09, "Fullwidth Right Parenthesis", ")"},
-    {0xFF0C, "Fullwidth Comma", ","},              {0xFF1B, "Fullwidth Semicolon", ";"},
-    {0x2026, "Horizontal Ellipsis", "..."},        {0xB7, "Middle Dot", "."},
+    {0x2018, "Left Single Quotation Mark", "'"},
+    {0x2019, "Right Single Quotation Mark", "'"},
+    {0x201C, "Left Double Quotation Mark", "\""},
+    {0x201D, "Right Double Quotation Mark", "\""},
+    {0x2212, "Minus Sign", "-"},
+    {0x2013, "En Dash", "-"},
+    {0x2014, "Em Dash", "-"},
+    {0xD7, "Multiplication Sign", "*"},
+    {0xF7, "Division Sign", "/"},
+    {0x37E, "Greek Question Mark", ";"},
+    {0xA0, "No-Break Space", " "},
+    {0x3000, "Ideographic Space", " "},
+    {0xFF08, "Fullwidth Left Parenthesis", "("},
+    {0xFF09, "Fullwidth Right Parenthesis", ")"},
+    {0xFF0C, "Fullwidth Comma", ","},
+    {0xFF1B, "Fullwidth Semicolon", ";"},
+    {0x2026, "Horizontal Ellipsis", "..."},
+    {0xB7, "Middle Dot", "."},
 };
 
 static GpTok lex_unknown(GpLexer *lx) {
     uint32_t start = lx->at, point, len;
     char shown[24];
     if (decode_utf8(lx, start, &point, &len)) {
-        if (point < 0x20 || point >= 0x7F) snprintf(shown, sizeof shown, "\\u{%x}", point);
-        else snprintf(shown, sizeof shown, "%c", (char)point);
+        if (point < 0x20 || point >= 0x7F)
+            snprintf(shown, sizeof shown, "\\u{%x}", point);
+        else
+            snprintf(shown, sizeof shown, "%c", (char)point);
     } else {
         snprintf(shown, sizeof shown, "\\x%02x", point);
     }
     lx->at += len;
     /* One report for a run of the same character. */
-    while (lx->at + len <= lx->end && memcmp(lx->src->text + lx->at, lx->src->text + start, len) == 0) lx->at += len;
+    while (lx->at + len <= lx->end &&
+           memcmp(lx->src->text + lx->at, lx->src->text + start, len) == 0)
+        lx->at += len;
     GpSpan span = span_from(lx, start);
     GpDiag *d = gp_diag(lx->diags, GpDiag_G0002, span, shown);
     for (size_t i = 0; i < GP_COUNT(lookalikes); i++) {
-        if (lookalikes[i].point != point || span.len != len) continue;
-        gp_suggest(d, span, lookalikes[i].ascii, "Unicode character '%.*s' (%s) looks like '%s', but it is not",
-                   (int)len, lx->src->text + start, lookalikes[i].name, lookalikes[i].ascii);
+        if (lookalikes[i].point != point || span.len != len)
+            continue;
+        gp_suggest(d, span, lookalikes[i].ascii,
+                   "Unicode character '%.*s' (%s) looks like '%s', but it is not", (int)len,
+                   lx->src->text + start, lookalikes[i].name, lookalikes[i].ascii);
     }
     return GpTok_Error;
 }
@@ -401,7 +480,8 @@ static GpTok lex_unknown(GpLexer *lx) {
 static GpTok lex_punct(GpLexer *lx) {
     for (uint32_t len = GP_MIN(3u, lx->end - lx->at); len > 0; len--) {
         GpTok tok = gp_tok_punct(lx->src->text + lx->at, len);
-        if (tok == GpTok_Error) continue;
+        if (tok == GpTok_Error)
+            continue;
         lx->at += len;
         return tok;
     }
@@ -410,10 +490,14 @@ static GpTok lex_punct(GpLexer *lx) {
 
 static GpTok lex_one(GpLexer *lx, GpToken *t) {
     unsigned char c = peek(lx, 0);
-    if (name_char(lx, lx->at, true) != 0) return lex_word(lx, t);
-    if (classify(c) == Char_Digit) return lex_number(lx, t);
-    if (c == '\'') return lex_quote(lx);
-    if (c != '"') return lex_punct(lx);
+    if (name_char(lx, lx->at, true) != 0)
+        return lex_word(lx, t);
+    if (classify(c) == Char_Digit)
+        return lex_number(lx, t);
+    if (c == '\'')
+        return lex_quote(lx);
+    if (c != '"')
+        return lex_punct(lx);
     uint32_t start = lx->at++;
     GpTok tok = lex_string(lx, start, false);
     suffix_or_none(lx, t);
@@ -428,7 +512,8 @@ GpToken gp_lex_next(GpLexer *lx) {
             lx->at++;
             continue;
         }
-        if (c != '/' || (peek(lx, 1) != '/' && peek(lx, 1) != '*')) break;
+        if (c != '/' || (peek(lx, 1) != '/' && peek(lx, 1) != '*'))
+            break;
         t.off = lx->at;
         bool is_doc = is_doc_comment(lx);
         bool is_closed = skip_comment(lx);
@@ -439,7 +524,8 @@ GpToken gp_lex_next(GpLexer *lx) {
         }
     }
     t.off = lx->at;
-    if (lx->at < lx->end) t.tok = lex_one(lx, &t);
+    if (lx->at < lx->end)
+        t.tok = lex_one(lx, &t);
     t.len = lx->at - t.off;
     return t;
 }

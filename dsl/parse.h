@@ -26,7 +26,7 @@ typedef enum GpExpect {
     GpExpect_count
 } GpExpect;
 
-#define GP_MAX_DEPTH 256   /* nested calls of the parser */
+#define GP_MAX_DEPTH  256  /* nested calls of the parser */
 #define GP_MAX_HEIGHT 1000 /* of an expression tree: long chains are deep on the left */
 
 typedef struct GpParser {
@@ -34,17 +34,17 @@ typedef struct GpParser {
     GpInterner *names;
     GpDiags *diags;
     GpSource *src;
-    const GpToken *toks; /* the last one is End */
+    const GpToken *toks;     /* the last one is End */
     const uint32_t *partner; /* for delimiters: index of the other one */
     uint32_t count;
-    uint32_t at;      /* index of the current token */
-    GpToken tok;      /* toks[at], the rest of it after a split, or End while parked */
-    GpSpan prev;      /* the token consumed last */
-    bool parked;      /* an error waits for recovery */
-    bool gave_up;     /* too deep: nothing more is parsed */
-    bool is_quiet;    /* speculating */
+    uint32_t at;   /* index of the current token */
+    GpToken tok;   /* toks[at], the rest of it after a split, or End while parked */
+    GpSpan prev;   /* the token consumed last */
+    bool parked;   /* an error waits for recovery */
+    bool gave_up;  /* too deep: nothing more is parsed */
+    bool is_quiet; /* speculating */
     uint32_t depth;
-    uint32_t height;  /* of the tallest expression parsed since it was last set to 0 */
+    uint32_t height;      /* of the tallest expression parsed since it was last set to 0 */
     uint64_t expected[3]; /* bits: asked for at the current token */
 } GpParser;
 
@@ -56,24 +56,29 @@ bool gp_parser_read_tokens(GpParser *p);
 
 /* parse.c: looking */
 GpTok gp_parser_peek(const GpParser *p, uint32_t ahead); /* 0 is the current token */
-bool gp_parser_is(GpParser *p, GpTok tok);          /* asks, and notes what was asked for */
-bool gp_parser_is_punct(GpParser *p, GpTok tok);    /* tok, or a longer one that starts with it */
+bool gp_parser_is(GpParser *p, GpTok tok);               /* asks, and notes what was asked for */
+bool gp_parser_is_punct(GpParser *p, GpTok tok); /* tok, or a longer one that starts with it */
 bool gp_parser_is_weak(const GpParser *p, uint32_t ahead, GpTok weak);
 bool gp_parser_is_tight(const GpParser *p, uint32_t ahead); /* no space before that token */
 void gp_parser_note_expected(GpParser *p, unsigned what);
-GpSpan gp_parser_span(const GpParser *p);           /* of the current token */
+GpSpan gp_parser_span(const GpParser *p);                /* of the current token */
 GpSpan gp_parser_since(const GpParser *p, GpSpan first); /* from first to the last consumed token */
 GpSym gp_parser_sym(GpParser *p, GpSpan span);
 
 /* parse.c: moving */
 void gp_parser_bump(GpParser *p);
 bool gp_parser_eat(GpParser *p, GpTok tok);
-bool gp_parser_eat_punct(GpParser *p, GpTok tok);   /* splits `>>` and the like */
-bool gp_parser_expect(GpParser *p, GpTok tok);      /* eats it or reports and parks */
+bool gp_parser_eat_punct(GpParser *p, GpTok tok); /* splits `>>` and the like */
+bool gp_parser_expect(GpParser *p, GpTok tok);    /* eats it or reports and parks */
 bool gp_parser_expect_punct(GpParser *p, GpTok tok);
 GpSym gp_parser_expect_name(GpParser *p);           /* NULL after a report */
 bool gp_parser_eat_comma(GpParser *p, GpTok close); /* between members; false at the end */
-typedef struct GpParserMark { uint32_t at; GpToken tok; GpSpan prev; uint32_t depth, height; } GpParserMark;
+typedef struct GpParserMark {
+    uint32_t at;
+    GpToken tok;
+    GpSpan prev;
+    uint32_t depth, height;
+} GpParserMark;
 GpParserMark gp_parser_mark(const GpParser *p);
 void gp_parser_back(GpParser *p, GpParserMark mark);
 bool gp_parser_enter(GpParser *p); /* false: too deep, reported */
@@ -107,7 +112,8 @@ void gp_parse_items(GpParser *p, uint32_t close, GpNodeVec *out);
 /* An item, or NULL with nothing consumed when none starts here. */
 GpNode *gp_parse_item(GpParser *p, GpNodeList attrs);
 bool gp_parser_at_item(const GpParser *p);
-GpNodeList gp_parse_members(GpParser *p, GpNodeList *inner); /* { items } of impls, traits, extern */
+GpNodeList gp_parse_members(GpParser *p,
+                            GpNodeList *inner); /* { items } of impls, traits, extern */
 GpNodeList gp_parse_fields(GpParser *p, const char *what);
 GpNodeList gp_parse_tuple_fields(GpParser *p);
 GpNodeList gp_parse_params(GpParser *p);
@@ -127,8 +133,8 @@ bool gp_parse_args_or_back(GpParser *p, GpTok close, GpNodeVec *args);
 bool gp_parser_report_lost_attrs(GpParser *p, GpNodeList attrs, const char *what);
 GpNodeList gp_parser_join(GpParser *p, GpNodeList a, GpNodeList b);
 GpNode *gp_parse_macro_rules(GpParser *p, GpNodeList attrs);
-GpNode *gp_parse_macro(GpParser *p, GpNode *path);  /* from `!` on */
-GpNode *gp_parse_abi(GpParser *p);                  /* NULL when no string follows */
+GpNode *gp_parse_macro(GpParser *p, GpNode *path); /* from `!` on */
+GpNode *gp_parse_abi(GpParser *p);                 /* NULL when no string follows */
 
 /* Generics, paths, types, patterns */
 GpNodeList gp_parse_generics(GpParser *p);
@@ -138,12 +144,12 @@ GpNodeList gp_parse_for_lifetimes(GpParser *p);
 typedef enum GpPathStyle { GpPath_Type, GpPath_Expr, GpPath_Plain } GpPathStyle;
 GpNode *gp_parse_path(GpParser *p, GpPathStyle style);
 bool gp_parser_at_path(GpParser *p);
-GpNodeList gp_parse_generic_args(GpParser *p);      /* after `<`, up to and with `>` */
+GpNodeList gp_parse_generic_args(GpParser *p); /* after `<`, up to and with `>` */
 GpSym gp_parse_lifetime(GpParser *p);
 GpNode *gp_parse_type(GpParser *p);
-GpNode *gp_parse_type_no_bounds(GpParser *p);       /* no `+` */
-GpNode *gp_parse_ret(GpParser *p);                  /* -> Type, or NULL */
-GpNode *gp_parse_pat(GpParser *p);                  /* with | */
+GpNode *gp_parse_type_no_bounds(GpParser *p); /* no `+` */
+GpNode *gp_parse_ret(GpParser *p);            /* -> Type, or NULL */
+GpNode *gp_parse_pat(GpParser *p);            /* with | */
 GpNode *gp_parse_pat_no_or(GpParser *p);
 
 /* Statements and expressions */
@@ -158,11 +164,11 @@ GpNode *gp_parse_expr_with(GpParser *p, unsigned flags);
 GpNode *gp_parse_binary(GpParser *p, unsigned min_power, unsigned flags);
 GpNode *gp_parse_primary(GpParser *p, unsigned flags);
 GpNode *gp_parse_postfix(GpParser *p, GpNode *base, GpSpan first);
-GpNode *gp_parse_lit(GpParser *p);                  /* NULL when no literal is here */
-GpNode *gp_parse_neg_lit(GpParser *p);              /* -lit too */
+GpNode *gp_parse_lit(GpParser *p);     /* NULL when no literal is here */
+GpNode *gp_parse_neg_lit(GpParser *p); /* -lit too */
 GpNode *gp_parse_if(GpParser *p);
 GpNode *gp_parse_match(GpParser *p);
-GpNode *gp_parse_loop(GpParser *p);                 /* [label:] while, loop, for, block */
+GpNode *gp_parse_loop(GpParser *p); /* [label:] while, loop, for, block */
 GpNode *gp_parse_closure(GpParser *p, unsigned flags);
 GpNode *gp_parse_jump(GpParser *p, unsigned flags); /* break, continue, return */
 bool gp_node_is_block_like(const GpNode *n);

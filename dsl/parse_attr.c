@@ -5,12 +5,14 @@
 static GpSym doc_literal(GpParser *p, GpSpan span) {
     const char *text = p->src->text + span.off;
     uint32_t len = span.len - 3, n = 0;
-    if (text[1] == '*') len -= 2;
+    if (text[1] == '*')
+        len -= 2;
     char *out = gp_arena_alloc(p->arena, (size_t)len * 2 + 2);
     out[n++] = '"';
     for (uint32_t i = 0; i < len; i++) {
         char c = text[3 + i];
-        if (c == '"' || c == '\\') out[n++] = '\\';
+        if (c == '"' || c == '\\')
+            out[n++] = '\\';
         out[n++] = c;
     }
     out[n++] = '"';
@@ -42,15 +44,17 @@ static GpNode *parse_doc(GpParser *p) {
     return &attr->node;
 }
 
-/* AttrPath = Word { "::" Word }, where a word may be a keyword: #[unsafe(no_mangle)] */
+/* AttrPath = ["::"] Word {"::" Word}, a word being a name, self, super, crate or unsafe */
 static GpNode *parse_attr_path(GpParser *p) {
     GpSpan first = gp_parser_span(p);
     GpNodeVec segs = {0};
+    bool is_global = gp_parser_eat(p, GpTok_ColonColon);
     do {
-        GpTokClass cls = gp_tok_info[p->tok.tok].cls;
+        GpTok tok = p->tok.tok;
         GpSpan span = gp_parser_span(p);
         GpSym name;
-        if (cls == GpTokClass_Keyword || cls == GpTokClass_Reserved) {
+        if (tok == GpTok_Unsafe || tok == GpTok_SelfVal || tok == GpTok_Super ||
+            tok == GpTok_Crate) {
             name = gp_parser_sym(p, span);
             gp_parser_bump(p);
         } else {
@@ -61,6 +65,7 @@ static GpNode *parse_attr_path(GpParser *p) {
         GP_PUSH(p->arena, &segs, &seg->node);
     } while (gp_parser_eat(p, GpTok_ColonColon));
     GpAstPath *path = GP_PARSER_NEW(p, Path, first);
+    path->is_global = is_global;
     path->segments = gp_parser_list(&segs);
     return &path->node;
 }
@@ -69,8 +74,10 @@ static GpNode *parse_attr_path(GpParser *p) {
 GpNode *gp_parser_tokens(GpParser *p, uint32_t open) {
     uint32_t close = p->partner[open];
     uint32_t off = p->toks[open].off + p->toks[open].len, end = p->toks[close].off;
-    while (off < end && strchr(" \t\r\n", p->src->text[off])) off++;
-    while (end > off && strchr(" \t\r\n", p->src->text[end - 1])) end--;
+    while (off < end && strchr(" \t\r\n", p->src->text[off]))
+        off++;
+    while (end > off && strchr(" \t\r\n", p->src->text[end - 1]))
+        end--;
     GpSpan span = {p->src, off, end - off};
     GpAstTokens *tokens = GP_AST_NEW(p->arena, Tokens, span);
     tokens->text = gp_parser_sym(p, span);
@@ -96,11 +103,13 @@ bool gp_parse_args_or_back(GpParser *p, GpTok close, GpNodeVec *args) {
     while (!gp_parser_is(p, close) && !p->parked) {
         GpNode *arg = gp_parse_expr(p);
         GP_PUSH(p->arena, args, arg);
-        if (!gp_parser_eat_comma(p, close)) break;
+        if (!gp_parser_eat_comma(p, close))
+            break;
     }
     gp_parser_expect(p, close);
     p->is_quiet = was_quiet;
-    if (!p->parked) return true;
+    if (!p->parked)
+        return true;
     gp_parser_back(p, mark);
     args->len = 0;
     return false;
@@ -108,7 +117,8 @@ bool gp_parse_args_or_back(GpParser *p, GpTok close, GpNodeVec *args) {
 
 /* Attr = "#" ["!"] "[" AttrPath ["(" Exprs ")" | "=" Expr | Group] "]" */
 static GpNode *parse_attr(GpParser *p) {
-    if (p->tok.tok == GpTok_DocComment) return parse_doc(p);
+    if (p->tok.tok == GpTok_DocComment)
+        return parse_doc(p);
     GpSpan first = gp_parser_span(p);
     gp_parser_expect(p, GpTok_Pound);
     bool is_inner = gp_parser_eat(p, GpTok_Not);
@@ -137,8 +147,10 @@ static GpNode *parse_attr(GpParser *p) {
 }
 
 static bool at_inner_attr(const GpParser *p) {
-    if (p->tok.tok == GpTok_DocComment) return is_inner_doc(p);
-    return p->tok.tok == GpTok_Pound && gp_parser_peek(p, 1) == GpTok_Not && gp_parser_peek(p, 2) == GpTok_LBracket;
+    if (p->tok.tok == GpTok_DocComment)
+        return is_inner_doc(p);
+    return p->tok.tok == GpTok_Pound && gp_parser_peek(p, 1) == GpTok_Not &&
+           gp_parser_peek(p, 2) == GpTok_LBracket;
 }
 
 GpNodeList gp_parse_outer_attrs(GpParser *p) {
@@ -149,7 +161,8 @@ GpNodeList gp_parse_outer_attrs(GpParser *p) {
         GP_PUSH(p->arena, &attrs, attr);
         if (is_inner && gp_parser_may_report(p)) {
             GpDiag *d = gp_diag(p->diags, GpDiag_G0012, attr->span);
-            gp_note(d, "inner attributes, like `#![..]` and `//!`, annotate what encloses them and stand first in it");
+            gp_note(d, "inner attributes, like `#![..]` and `//!`, annotate what encloses them and "
+                       "stand first in it");
         }
     }
     return gp_parser_list(&attrs);
@@ -163,8 +176,10 @@ void gp_parse_inner_attrs(GpParser *p, GpNodeVec *out) {
 }
 
 GpNodeList gp_parser_join(GpParser *p, GpNodeList a, GpNodeList b) {
-    if (a.len == 0) return b;
-    if (b.len == 0) return a;
+    if (a.len == 0)
+        return b;
+    if (b.len == 0)
+        return a;
     GpNode **at = GP_NEW_ARRAY(p->arena, GpNode *, (size_t)a.len + b.len);
     memcpy(at, a.at, a.len * sizeof *at);
     memcpy(at + a.len, b.at, b.len * sizeof *at);
@@ -172,15 +187,18 @@ GpNodeList gp_parser_join(GpParser *p, GpNodeList a, GpNodeList b) {
 }
 
 bool gp_parser_report_lost_attrs(GpParser *p, GpNodeList attrs, const char *what) {
-    if (attrs.len == 0 || !gp_parser_may_report(p)) return false;
+    if (attrs.len == 0 || !gp_parser_may_report(p))
+        return false;
     GpNode *last = attrs.at[attrs.len - 1];
     if (p->src->text[last->span.off] != '#') {
         GpDiag *d = gp_diag(p->diags, GpDiag_E0585, last->span);
         gp_primary_label(d, "this doc comment doesn't document anything");
-        gp_help(d, "doc comments must come before what they document, if a comment was intended use `//`");
+        gp_help(
+            d,
+            "doc comments must come before what they document, if a comment was intended use `//`");
         return true;
     }
-    GpSpan span = gp_span_join(attrs.at[0]->span, last->span);
-    gp_primary_label(gp_diag(p->diags, GpDiag_G0011, span, what, "attributes"), "nothing follows that it could annotate");
+    gp_primary_label(gp_diag(p->diags, GpDiag_G0011, last->span, what, "attributes"),
+                     "nothing follows that it could annotate");
     return true;
 }

@@ -2,22 +2,38 @@
 #include "dsl/parse.h"
 
 /* Cond = Expr, with let conditions, and no struct literal outside parentheses */
-static GpNode *parse_cond(GpParser *p) { return gp_parse_expr_with(p, GpExpr_NoStruct | GpExpr_Let); }
+static GpNode *parse_cond(GpParser *p) {
+    return gp_parse_expr_with(p, GpExpr_NoStruct | GpExpr_Let);
+}
 
 /* The block after a condition; where it is missing the message points at the condition. */
 static GpNode *parse_then(GpParser *p, GpNode *cond, GpSpan keyword, const char *what) {
-    if (p->tok.tok == GpTok_LBrace || !gp_parser_may_report(p)) return gp_parse_block(p, NULL);
+    if (p->tok.tok == GpTok_LBrace || !gp_parser_may_report(p))
+        return gp_parse_block(p, NULL);
     if (cond->kind == GpNode_Block && cond->span.off > keyword.off) {
         GpSpan gap = {p->src, keyword.off + keyword.len, 0};
         const char *title = gp_arena_printf(p->arena, "condition for `%s` expression", what);
         GpDiag *d = gp_diag(p->diags, GpDiag_G0009, gap, title);
         gp_primary_label(d, "expected condition here");
         gp_label(d, (GpSpan){p->src, cond->span.off, 1},
-                 "if this block is the condition of the `%s` expression, then it must be followed by another block", what);
+                 "if this block is the condition of the `%s` expression, then it must be followed "
+                 "by another block",
+                 what);
         return cond;
     }
+    const GpNode *last = cond;
+    while (last->kind == GpNode_Binary)
+        last = ((const GpAstBinary *)last)->rhs;
+    if (last != cond && last->kind == GpNode_Block) {
+        GpDiag *d = gp_diag(p->diags, GpDiag_G0020, keyword, what);
+        gp_label(d, (GpSpan){p->src, last->span.off, 1},
+                 "this block is the right-hand side of the operator before it");
+        return gp_parser_bad(p);
+    }
     GpDiag *d = gp_parser_expected(p, "`{`");
-    if (d) gp_note_at(d, cond->span, "the `%s` expression is missing a block after this condition", what);
+    if (d)
+        gp_note_at(d, cond->span, "the `%s` expression is missing a block after this condition",
+                   what);
     return gp_parser_bad(p);
 }
 
@@ -49,10 +65,12 @@ static GpNode *parse_arm(GpParser *p) {
     GpNodeList attrs = gp_parse_outer_attrs(p);
     GpSpan first = gp_parser_span(p);
     GpNode *pat = gp_parse_pat(p), *guard = NULL, *body = NULL;
-    if (gp_parser_eat(p, GpTok_If)) guard = gp_parse_expr_with(p, GpExpr_Let);
+    if (gp_parser_eat(p, GpTok_If))
+        guard = gp_parse_expr_with(p, GpExpr_Let);
     if (gp_parser_expect(p, GpTok_FatArrow)) {
         body = gp_parse_expr_with(p, GpExpr_Stmt);
-        if (!gp_parser_eat(p, GpTok_Comma) && !gp_node_is_block_like(body)) gp_parser_eat_comma(p, GpTok_RBrace);
+        if (!gp_parser_eat(p, GpTok_Comma) && !gp_node_is_block_like(body))
+            gp_parser_eat_comma(p, GpTok_RBrace);
     }
     GpAstArm *arm = GP_PARSER_NEW(p, Arm, first);
     arm->attrs = attrs;
@@ -103,11 +121,17 @@ static GpNode *parse_while(GpParser *p, GpSym label, GpSpan first) {
 static GpNode *parse_for(GpParser *p, GpSym label, GpSpan first) {
     gp_parser_expect(p, GpTok_For);
     GpNode *pat = gp_parse_pat(p);
+    bool is_other = p->tok.tok == GpTok_Eq || gp_parser_is_weak(p, 0, GpTok_OfWord);
     if (!gp_parser_eat(p, GpTok_In) && gp_parser_may_report(p)) {
         GpSpan gap = {p->src, p->prev.off + p->prev.len, 0};
-        GpDiag *d = gp_diag(p->diags, GpDiag_G0009, gap, "`in` in `for` loop");
-        gp_suggest(d, gap, " in", "try adding `in` here");
-        if (p->tok.tok == GpTok_Eq || gp_parser_is_weak(p, 0, GpTok_OfWord)) gp_parser_bump(p);
+        GpDiag *d = gp_diag(p->diags, GpDiag_G0009, is_other ? gp_parser_span(p) : gap,
+                            "`in` in `for` loop");
+        if (is_other)
+            gp_suggest(d, gp_parser_span(p), "in", "try using `in` here instead");
+        else
+            gp_suggest(d, gap, " in", "try adding `in` here");
+        if (is_other)
+            gp_parser_bump(p);
     }
     GpNode *iter = gp_parse_expr_with(p, GpExpr_NoStruct);
     GpNode *body = gp_parse_block(p, NULL);
@@ -140,9 +164,12 @@ GpNode *gp_parse_loop(GpParser *p) {
         label = gp_parse_lifetime(p);
         gp_parser_expect(p, GpTok_Colon);
     }
-    if (gp_parser_is(p, GpTok_While)) return parse_while(p, label, first);
-    if (gp_parser_is(p, GpTok_For)) return parse_for(p, label, first);
-    if (!gp_parser_eat(p, GpTok_Loop)) return parse_block_expr(p, label, first);
+    if (gp_parser_is(p, GpTok_While))
+        return parse_while(p, label, first);
+    if (gp_parser_is(p, GpTok_For))
+        return parse_for(p, label, first);
+    if (!gp_parser_eat(p, GpTok_Loop))
+        return parse_block_expr(p, label, first);
     GpNode *body = gp_parse_block(p, NULL);
     GpAstLoop *e = GP_PARSER_NEW(p, Loop, first);
     e->label = label;

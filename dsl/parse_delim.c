@@ -38,38 +38,58 @@ static uint32_t indentation(const GpPairing *q, uint32_t i, uint32_t *line) {
 
 static void note_indentation(GpPairing *q, uint32_t open, uint32_t close) {
     uint32_t open_line, close_line;
-    if (q->odd_close != 0) return;
+    if (q->odd_close != 0)
+        return;
     uint32_t a = indentation(q, open, &open_line), b = indentation(q, close, &close_line);
-    if (open_line == close_line || a == b) return;
+    if (open_line == close_line || a == b)
+        return;
     q->odd_open = open;
     q->odd_close = close;
 }
 
-static void report_mismatch(GpPairing *q, uint32_t close) {
-    const char *found = gp_tok_info[q->toks[close].tok].spelling;
+static GpTok opener_of(GpTok tok) {
+    return tok == GpTok_RParen     ? GpTok_LParen
+           : tok == GpTok_RBracket ? GpTok_LBracket
+                                   : GpTok_LBrace;
+}
+
+/* A closing delimiter for which nothing is open is skipped. */
+static void report_stray(GpPairing *q, uint32_t close) {
+    const GpTokInfo *info = &gp_tok_info[q->toks[close].tok];
+    GpDiag *d = gp_diag(q->p->diags, GpDiag_G0006, token_span(q, close), info->spelling);
     q->is_broken = true;
     if (q->open.len == 0) {
-        GpDiag *d = gp_diag(q->p->diags, GpDiag_G0006, token_span(q, close), found);
         gp_primary_label(d, "unexpected closing delimiter");
         return;
     }
+    gp_primary_label(d, "missing open `%s` for this delimiter",
+                     gp_tok_info[opener_of(q->toks[close].tok)].spelling);
+    gp_label(d, token_span(q, q->open.at[q->open.len - 1]), "the nearest open delimiter");
+}
+
+/* `close` belongs to the open delimiter `meant`; the ones inside that were left open. */
+static void report_mismatch(GpPairing *q, uint32_t meant, uint32_t close) {
     uint32_t open = q->open.at[q->open.len - 1];
-    GpDiag *d = gp_diag(q->p->diags, GpDiag_G0005, token_span(q, open), found);
+    GpDiag *d = gp_diag(q->p->diags, GpDiag_G0005, token_span(q, open),
+                        gp_tok_info[q->toks[close].tok].spelling);
+    q->is_broken = true;
     gp_primary_label(d, "unclosed delimiter");
     gp_label(d, token_span(q, close), "mismatched closing delimiter");
+    gp_label(d, token_span(q, meant), "closing delimiter possibly meant for this");
 }
 
 static void close_delimiter(GpPairing *q, uint32_t i) {
     GpTok tok = q->toks[i].tok;
     uint32_t depth = q->open.len;
-    while (depth > 0 && closer_of(q->toks[q->open.at[depth - 1]].tok) != tok) depth--;
-    if (depth != q->open.len || depth == 0) report_mismatch(q, i);
+    while (depth > 0 && closer_of(q->toks[q->open.at[depth - 1]].tok) != tok)
+        depth--;
     if (depth == 0) {
-        /* It closes nothing that is open: as if it stood for what it should have been. */
-        if (q->open.len > 0) q->open.len--;
+        report_stray(q, i);
         return;
     }
     uint32_t open = q->open.at[depth - 1];
+    if (depth != q->open.len)
+        report_mismatch(q, open, i);
     q->open.len = depth - 1;
     q->partner[open] = i;
     q->partner[i] = open;
@@ -79,14 +99,16 @@ static void close_delimiter(GpPairing *q, uint32_t i) {
 static void report_unclosed(GpPairing *q) {
     const GpSource *src = q->p->src;
     uint32_t end = src->len;
-    while (end > 0 && strchr(" \t\r\n", src->text[end - 1])) end--;
+    while (end > 0 && strchr(" \t\r\n", src->text[end - 1]))
+        end--;
     GpDiag *d = gp_diag(q->p->diags, GpDiag_G0004, (GpSpan){q->p->src, end, 0});
     for (uint32_t i = 0; i < GP_MIN(q->open.len, 5u); i++) {
         gp_label(d, token_span(q, q->open.at[i]), "unclosed delimiter");
     }
     if (q->odd_close != 0) {
         gp_label(d, token_span(q, q->odd_open), "this delimiter might not be properly closed...");
-        gp_label(d, token_span(q, q->odd_close), "...as it matches this but it has different indentation");
+        gp_label(d, token_span(q, q->odd_close),
+                 "...as it matches this but it has different indentation");
     }
 }
 
@@ -101,13 +123,17 @@ bool gp_parser_read_tokens(GpParser *p) {
 
     GpPairing q = {.p = p, .toks = toks.at, .count = toks.len};
     q.partner = GP_NEW_ARRAY(p->arena, uint32_t, toks.len);
-    for (uint32_t i = 0; i < toks.len; i++) {
-        if (closer_of(toks.at[i].tok) != GpTok_End) GP_PUSH(p->arena, &q.open, i);
-        else if (is_closer(toks.at[i].tok) && !(q.is_broken && q.open.len == 0)) close_delimiter(&q, i);
+    /* Only the first mistake is sure: what closes what after it is a guess. */
+    for (uint32_t i = 0; i < toks.len && !q.is_broken; i++) {
+        if (closer_of(toks.at[i].tok) != GpTok_End)
+            GP_PUSH(p->arena, &q.open, i);
+        else if (is_closer(toks.at[i].tok))
+            close_delimiter(&q, i);
     }
     /* An unterminated literal swallows closing delimiters: then it alone is the mistake. */
     bool is_swallowed = toks.len > 1 && toks.at[toks.len - 2].tok == GpTok_Error;
-    if (q.open.len > 0 && !q.is_broken && !is_swallowed) report_unclosed(&q);
+    if (q.open.len > 0 && !q.is_broken && !is_swallowed)
+        report_unclosed(&q);
     p->toks = toks.at;
     p->partner = q.partner;
     p->count = toks.len;

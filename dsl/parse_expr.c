@@ -13,22 +13,26 @@ enum {
 
 bool gp_parser_at_expr(const GpParser *p) {
     static const GpTok starts[] = {
-        GpTok_Name, GpTok_Lifetime, GpTok_Int, GpTok_Float, GpTok_Str, GpTok_ByteStr, GpTok_Char, GpTok_Byte,
-        GpTok_Async, GpTok_Break, GpTok_Const, GpTok_Continue, GpTok_Crate, GpTok_False, GpTok_For, GpTok_If,
-        GpTok_Let, GpTok_Loop, GpTok_Match, GpTok_Move, GpTok_Return, GpTok_SelfTy, GpTok_SelfVal, GpTok_Super,
-        GpTok_True, GpTok_Unsafe, GpTok_While, GpTok_ColonColon, GpTok_AndAnd, GpTok_OrOr, GpTok_Shl,
-        GpTok_DotDot, GpTok_DotDotEq, GpTok_Minus, GpTok_Star, GpTok_And, GpTok_Or, GpTok_Less, GpTok_Not,
-        GpTok_LParen, GpTok_LBracket, GpTok_LBrace,
+        GpTok_Name,     GpTok_Lifetime, GpTok_Int,        GpTok_Float,  GpTok_Str,
+        GpTok_ByteStr,  GpTok_Char,     GpTok_Byte,       GpTok_Async,  GpTok_Break,
+        GpTok_Const,    GpTok_Continue, GpTok_Crate,      GpTok_False,  GpTok_For,
+        GpTok_If,       GpTok_Let,      GpTok_Loop,       GpTok_Match,  GpTok_Move,
+        GpTok_Return,   GpTok_SelfTy,   GpTok_SelfVal,    GpTok_Super,  GpTok_True,
+        GpTok_Unsafe,   GpTok_While,    GpTok_ColonColon, GpTok_AndAnd, GpTok_OrOr,
+        GpTok_Shl,      GpTok_DotDot,   GpTok_DotDotEq,   GpTok_Minus,  GpTok_Star,
+        GpTok_And,      GpTok_Or,       GpTok_Less,       GpTok_Not,    GpTok_LParen,
+        GpTok_LBracket, GpTok_LBrace,
     };
     for (size_t i = 0; i < GP_COUNT(starts); i++) {
-        if (starts[i] == p->tok.tok) return true;
+        if (starts[i] == p->tok.tok)
+            return true;
     }
     return false;
 }
 
 bool gp_node_is_block_like(const GpNode *n) {
-    return n->kind == GpNode_If || n->kind == GpNode_Match || n->kind == GpNode_While || n->kind == GpNode_Loop ||
-           n->kind == GpNode_For || n->kind == GpNode_Block ||
+    return n->kind == GpNode_If || n->kind == GpNode_Match || n->kind == GpNode_While ||
+           n->kind == GpNode_Loop || n->kind == GpNode_For || n->kind == GpNode_Block ||
            (n->kind == GpNode_Macro && ((const GpAstMacro *)n)->open == GpTok_LBrace);
 }
 
@@ -55,9 +59,11 @@ static GpNode *parse_borrow(GpParser *p, unsigned flags) {
     gp_parser_expect_punct(p, GpTok_And);
     GpTok next = gp_parser_peek(p, 1);
     bool is_raw = gp_parser_is_weak(p, 0, GpTok_Raw) && (next == GpTok_Const || next == GpTok_Mut);
-    if (is_raw) gp_parser_bump(p);
+    if (is_raw)
+        gp_parser_bump(p);
     bool is_mut = gp_parser_eat(p, GpTok_Mut);
-    if (is_raw && !is_mut) gp_parser_eat(p, GpTok_Const);
+    if (is_raw && !is_mut)
+        gp_parser_eat(p, GpTok_Const);
     GpNode *operand = gp_parse_binary(p, Power_Prefix, flags & GpExpr_NoStruct);
     GpAstBorrow *borrow = GP_PARSER_NEW(p, Borrow, first);
     borrow->is_raw = is_raw;
@@ -95,7 +101,8 @@ static GpNode *parse_let_cond(GpParser *p, unsigned flags) {
     }
     gp_parser_bump(p);
     GpNode *pat = gp_parse_pat(p), *init = NULL;
-    if (gp_parser_expect(p, GpTok_Eq)) init = gp_parse_binary(p, Power_AfterAnd, flags & GpExpr_NoStruct);
+    if (gp_parser_expect(p, GpTok_Eq))
+        init = gp_parse_binary(p, Power_AfterAnd, flags & GpExpr_NoStruct);
     GpAstLetCond *let = GP_PARSER_NEW(p, LetCond, first);
     let->pat = pat;
     let->init = init;
@@ -109,9 +116,12 @@ GpNode *gp_parse_jump(GpParser *p, unsigned flags) {
     GpSym label = NULL;
     GpNode *value = NULL;
     gp_parser_bump(p);
-    bool has_label = tok != GpTok_Return && gp_parser_is(p, GpTok_Lifetime) && gp_parser_peek(p, 1) != GpTok_Colon;
-    if (has_label) label = gp_parse_lifetime(p);
-    if (tok != GpTok_Continue && at_operand(p, flags)) value = gp_parse_binary(p, 0, flags & GpExpr_NoStruct);
+    bool has_label = tok != GpTok_Return && gp_parser_is(p, GpTok_Lifetime) &&
+                     gp_parser_peek(p, 1) != GpTok_Colon;
+    if (has_label)
+        label = gp_parse_lifetime(p);
+    if (tok != GpTok_Continue && at_operand(p, flags))
+        value = gp_parse_binary(p, 0, flags & GpExpr_NoStruct);
     if (tok == GpTok_Continue) {
         GpAstContinue *jump = GP_PARSER_NEW(p, Continue, first);
         jump->label = label;
@@ -131,30 +141,39 @@ GpNode *gp_parse_jump(GpParser *p, unsigned flags) {
 /* Prefix = Unary | Borrow | Range | LetCond | Closure | Jump | Primary {Postfix} */
 static GpNode *parse_prefix(GpParser *p, unsigned flags) {
     GpTok tok = p->tok.tok;
-    if (tok == GpTok_Minus || tok == GpTok_Not || tok == GpTok_Star) return parse_unary(p, flags);
-    if (tok == GpTok_And || tok == GpTok_AndAnd) return parse_borrow(p, flags);
-    if (tok == GpTok_DotDot || tok == GpTok_DotDotEq) return parse_range(p, NULL, flags);
-    if (tok == GpTok_Let) return parse_let_cond(p, flags);
-    if (tok == GpTok_Or || tok == GpTok_OrOr || tok == GpTok_Move) return gp_parse_closure(p, flags);
-    if (tok == GpTok_Break || tok == GpTok_Continue || tok == GpTok_Return) return gp_parse_jump(p, flags);
+    if (tok == GpTok_Minus || tok == GpTok_Not || tok == GpTok_Star)
+        return parse_unary(p, flags);
+    if (tok == GpTok_And || tok == GpTok_AndAnd)
+        return parse_borrow(p, flags);
+    if (tok == GpTok_DotDot || tok == GpTok_DotDotEq)
+        return parse_range(p, NULL, flags);
+    if (tok == GpTok_Let)
+        return parse_let_cond(p, flags);
+    if (tok == GpTok_Or || tok == GpTok_OrOr || tok == GpTok_Move)
+        return gp_parse_closure(p, flags);
+    if (tok == GpTok_Break || tok == GpTok_Continue || tok == GpTok_Return)
+        return gp_parse_jump(p, flags);
     GpSpan first = gp_parser_span(p);
     GpNode *base = gp_parse_primary(p, flags);
     /* A block in statement position is a statement; only `.` and `?` make it an operand. */
-    bool is_stmt = (flags & GpExpr_Stmt) && gp_node_is_block_like(base) && p->tok.tok != GpTok_Dot &&
-                   p->tok.tok != GpTok_Question;
+    bool is_stmt = (flags & GpExpr_Stmt) && gp_node_is_block_like(base) &&
+                   p->tok.tok != GpTok_Dot && p->tok.tok != GpTok_Question;
     return is_stmt ? base : gp_parse_postfix(p, base, first);
 }
 
 /* `x as T < y` reads `<` as the start of generic arguments; rustc refuses it in these words. */
 static GpNode *parse_cast_type(GpParser *p) {
     GpTok next = gp_parser_peek(p, 1);
-    bool is_risky = p->tok.tok == GpTok_Name && (next == GpTok_Less || next == GpTok_Shl) && !p->is_quiet;
-    if (!is_risky) return gp_parse_type_no_bounds(p);
+    bool is_risky =
+        p->tok.tok == GpTok_Name && (next == GpTok_Less || next == GpTok_Shl) && !p->is_quiet;
+    if (!is_risky)
+        return gp_parse_type_no_bounds(p);
     GpParserMark mark = gp_parser_mark(p);
     p->is_quiet = true;
     GpNode *type = gp_parse_type_no_bounds(p);
     p->is_quiet = false;
-    if (!p->parked) return type;
+    if (!p->parked)
+        return type;
     gp_parser_back(p, mark);
     const char *name = gp_parser_sym(p, gp_parser_span(p))->name;
     gp_parser_bump(p);
@@ -177,11 +196,13 @@ static GpNode *make_cast(GpParser *p, GpNode *operand) {
 }
 
 static bool is_compare(const GpNode *n) {
-    return n->kind == GpNode_Binary && gp_tok_info[((const GpAstBinary *)n)->op].lbp == Power_Compare;
+    return n->kind == GpNode_Binary &&
+           gp_tok_info[((const GpAstBinary *)n)->op].lbp == Power_Compare;
 }
 
 static void report_chain(GpParser *p, GpSpan op) {
-    if (!gp_parser_may_report(p)) return;
+    if (!gp_parser_may_report(p))
+        return;
     GpDiag *d = gp_diag(p->diags, GpDiag_G0007, op);
     gp_label(d, gp_parser_span(p), "second comparison");
     gp_help(d, "use `::<...>` instead of `<...>` to specify lifetime, type, or const arguments");
@@ -190,10 +211,13 @@ static void report_chain(GpParser *p, GpSpan op) {
 }
 
 static bool report_operator(GpParser *p, uint32_t tokens, const char *title, const char *instead) {
-    if (!gp_parser_may_report(p)) return true;
+    if (!gp_parser_may_report(p))
+        return true;
     GpSpan span = gp_parser_span(p);
-    for (uint32_t i = 1; i < tokens; i++) span.len += p->toks[p->at + i].len;
-    gp_suggest(gp_diag(p->diags, GpDiag_G0015, span, title), span, instead, "use `%s` instead", instead);
+    for (uint32_t i = 1; i < tokens; i++)
+        span.len += p->toks[p->at + i].len;
+    gp_suggest(gp_diag(p->diags, GpDiag_G0015, span, title), span, instead, "use `%s` instead",
+               instead + strspn(instead, " "));
     gp_parser_park(p);
     return true;
 }
@@ -202,7 +226,8 @@ static bool report_operator(GpParser *p, uint32_t tokens, const char *title, con
 static bool refuse_foreign_operator(GpParser *p) {
     GpTok tok = p->tok.tok, next = gp_parser_peek(p, 1), last = gp_parser_peek(p, 2);
     bool is_tight = gp_parser_is_tight(p, 1);
-    bool is_end = last == GpTok_Semi || last == GpTok_RBrace || last == GpTok_RParen || last == GpTok_Comma;
+    bool is_end =
+        last == GpTok_Semi || last == GpTok_RBrace || last == GpTok_RParen || last == GpTok_Comma;
     if (tok == GpTok_Plus && next == GpTok_Plus && is_tight && is_end) {
         return report_operator(p, 2, "Rust has no postfix increment operator", " += 1");
     }
@@ -225,7 +250,8 @@ static bool refuse_foreign_operator(GpParser *p) {
 }
 
 static bool has_let(const GpNode *n) {
-    if (n->kind == GpNode_LetCond) return true;
+    if (n->kind == GpNode_LetCond)
+        return true;
     return n->kind == GpNode_Binary && ((const GpAstBinary *)n)->op == GpTok_AndAnd &&
            (has_let(((const GpAstBinary *)n)->rhs) || has_let(((const GpAstBinary *)n)->lhs));
 }
@@ -234,9 +260,12 @@ static bool has_let(const GpNode *n) {
 static GpNode *parse_infix(GpParser *p, GpNode *lhs, unsigned flags) {
     GpTok op = p->tok.tok;
     GpSpan op_span = gp_parser_span(p);
-    unsigned rhs_flags = flags & (GpExpr_NoStruct | (op == GpTok_AndAnd ? (unsigned)GpExpr_Let : 0u));
-    if (op == GpTok_As) return make_cast(p, lhs);
-    if (op == GpTok_DotDot || op == GpTok_DotDotEq) return parse_range(p, lhs, flags);
+    unsigned rhs_flags =
+        flags & (GpExpr_NoStruct | (op == GpTok_AndAnd ? (unsigned)GpExpr_Let : 0u));
+    if (op == GpTok_As)
+        return make_cast(p, lhs);
+    if (op == GpTok_DotDot || op == GpTok_DotDotEq)
+        return parse_range(p, lhs, flags);
     if (op == GpTok_OrOr && has_let(lhs) && gp_parser_may_report(p)) {
         gp_diag(p->diags, GpDiag_G0008, op_span, "`||` operators in let chain conditions");
     }
@@ -253,7 +282,8 @@ static GpNode *parse_infix(GpParser *p, GpNode *lhs, unsigned flags) {
     binary->lhs = lhs;
     binary->op = op;
     binary->rhs = rhs;
-    if (is_compare(&binary->node) && gp_tok_info[p->tok.tok].lbp == Power_Compare) report_chain(p, op_span);
+    if (is_compare(&binary->node) && gp_tok_info[p->tok.tok].lbp == Power_Compare)
+        report_chain(p, op_span);
     return &binary->node;
 }
 
@@ -267,13 +297,16 @@ GpNode *gp_parse_binary(GpParser *p, unsigned min_power, unsigned flags) {
     while (!is_stmt && !p->parked) {
         unsigned power = gp_tok_info[p->tok.tok].lbp;
         gp_parser_note_expected(p, GpExpect_Operator);
-        if (min_power < Power_Prefix && refuse_foreign_operator(p)) break;
+        if (min_power < Power_Prefix && refuse_foreign_operator(p))
+            break;
         /* A range takes no range as its operand, and ends before looser operators only. */
-        if (power == 0 || power < min_power) break;
+        if (power == 0 || power < min_power)
+            break;
         p->height = 0;
         lhs = parse_infix(p, lhs, flags);
         height = GP_MAX(height, p->height) + 1;
-        if (!gp_parser_grow(p, height)) break;
+        if (!gp_parser_grow(p, height))
+            break;
     }
     gp_parser_leave(p);
     p->height = GP_MAX(outer, height);
@@ -303,11 +336,13 @@ GpNode *gp_parse_closure(GpParser *p, unsigned flags) {
             param->pat = pat;
             param->type = type;
             GP_PUSH(p->arena, &params, &param->node);
-            if (!gp_parser_eat_comma(p, GpTok_Or)) break;
+            if (!gp_parser_eat_comma(p, GpTok_Or))
+                break;
         }
         gp_parser_expect(p, GpTok_Or);
     }
-    if (gp_parser_eat(p, GpTok_Arrow)) ret = gp_parse_type_no_bounds(p);
+    if (gp_parser_eat(p, GpTok_Arrow))
+        ret = gp_parse_type_no_bounds(p);
     GpNode *body = ret ? gp_parse_block(p, NULL) : gp_parse_binary(p, 0, flags & GpExpr_NoStruct);
     GpAstClosure *closure = GP_PARSER_NEW(p, Closure, first);
     closure->is_move = is_move;

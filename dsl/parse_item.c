@@ -4,8 +4,10 @@
 /* Visibility = "pub" ["(" ("crate" | "self" | "super" | "in" Path) ")"]; a kernel module has no
 ** outside, so how far `pub` reaches is not kept. */
 bool gp_parse_visibility(GpParser *p) {
-    if (!gp_parser_eat(p, GpTok_Pub)) return false;
-    if (p->tok.tok != GpTok_LParen) return true;
+    if (!gp_parser_eat(p, GpTok_Pub))
+        return false;
+    if (p->tok.tok != GpTok_LParen)
+        return true;
     GpTok next = gp_parser_peek(p, 1);
     bool is_scope = gp_parser_peek(p, 2) == GpTok_RParen &&
                     (next == GpTok_Crate || next == GpTok_SelfVal || next == GpTok_Super);
@@ -21,9 +23,7 @@ bool gp_parse_visibility(GpParser *p) {
 }
 
 /* Abi = [Str] */
-GpNode *gp_parse_abi(GpParser *p) {
-    return gp_parser_is(p, GpTok_Str) ? gp_parse_lit(p) : NULL;
-}
+GpNode *gp_parse_abi(GpParser *p) { return gp_parser_is(p, GpTok_Str) ? gp_parse_lit(p) : NULL; }
 
 typedef struct GpFnHead {
     bool is_const, is_async, is_unsafe, is_extern;
@@ -37,11 +37,14 @@ static GpFnHead parse_fn_head(GpParser *p) {
     head.is_const = gp_parser_eat(p, GpTok_Const);
     span = gp_parser_span(p);
     head.is_async = gp_parser_eat(p, GpTok_Async);
-    if (head.is_async) gp_parser_unsupported(p, span, "`async` functions");
+    if (head.is_async)
+        gp_parser_unsupported(p, span, "`async` functions");
     head.is_unsafe = gp_parser_eat(p, GpTok_Unsafe);
-    if (gp_parser_is_weak(p, 0, GpTok_Safe) && gp_parser_peek(p, 1) == GpTok_Fn) gp_parser_bump(p);
+    if (gp_parser_is_weak(p, 0, GpTok_Safe) && gp_parser_peek(p, 1) == GpTok_Fn)
+        gp_parser_bump(p);
     head.is_extern = gp_parser_eat(p, GpTok_Extern);
-    if (head.is_extern) head.abi = gp_parse_abi(p);
+    if (head.is_extern)
+        head.abi = gp_parse_abi(p);
     gp_parser_expect(p, GpTok_Fn);
     return head;
 }
@@ -51,10 +54,13 @@ static bool at_fn(const GpParser *p) {
     uint32_t i = 0;
     for (;; i++) {
         GpTok tok = gp_parser_peek(p, i);
-        if (tok == GpTok_Fn) return true;
-        bool is_head = tok == GpTok_Const || tok == GpTok_Async || tok == GpTok_Unsafe || tok == GpTok_Extern ||
-                       (tok == GpTok_Str && i > 0) || gp_parser_is_weak(p, i, GpTok_Safe);
-        if (!is_head || i > 5) return false;
+        if (tok == GpTok_Fn)
+            return true;
+        bool is_head = tok == GpTok_Const || tok == GpTok_Async || tok == GpTok_Unsafe ||
+                       tok == GpTok_Extern || (tok == GpTok_Str && i > 0) ||
+                       gp_parser_is_weak(p, i, GpTok_Safe);
+        if (!is_head || i > 5)
+            return false;
     }
 }
 
@@ -62,18 +68,24 @@ static bool at_fn(const GpParser *p) {
 static GpNode *parse_self_param(GpParser *p, GpNodeList attrs) {
     uint32_t i = 0;
     bool is_ref = gp_parser_peek(p, 0) == GpTok_And;
-    if (is_ref) i++;
-    if (is_ref && gp_parser_peek(p, i) == GpTok_Lifetime) i++;
-    if (gp_parser_peek(p, i) == GpTok_Mut) i++;
-    if (gp_parser_peek(p, i) != GpTok_SelfVal || gp_parser_peek(p, i + 1) == GpTok_ColonColon) return NULL;
+    if (is_ref)
+        i++;
+    if (is_ref && gp_parser_peek(p, i) == GpTok_Lifetime)
+        i++;
+    if (gp_parser_peek(p, i) == GpTok_Mut)
+        i++;
+    if (gp_parser_peek(p, i) != GpTok_SelfVal || gp_parser_peek(p, i + 1) == GpTok_ColonColon)
+        return NULL;
     GpSpan first = gp_parser_span(p);
     GpSym lifetime = NULL;
     GpNode *type = NULL;
     gp_parser_eat(p, GpTok_And);
-    if (is_ref && p->tok.tok == GpTok_Lifetime) lifetime = gp_parse_lifetime(p);
+    if (is_ref && p->tok.tok == GpTok_Lifetime)
+        lifetime = gp_parse_lifetime(p);
     bool is_mut = gp_parser_eat(p, GpTok_Mut);
     gp_parser_bump(p);
-    if (gp_parser_eat(p, GpTok_Colon)) type = gp_parse_type(p);
+    if (gp_parser_eat(p, GpTok_Colon))
+        type = gp_parse_type(p);
     GpAstSelfParam *self = GP_PARSER_NEW(p, SelfParam, first);
     self->attrs = attrs;
     self->is_ref = is_ref;
@@ -87,10 +99,12 @@ static GpNode *parse_self_param(GpParser *p, GpNodeList attrs) {
 static GpNode *parse_param(GpParser *p) {
     GpNodeList attrs = gp_parse_outer_attrs(p);
     GpNode *self = parse_self_param(p, attrs);
-    if (self) return self;
+    if (self)
+        return self;
     GpSpan first = gp_parser_span(p);
     GpNode *pat = gp_parse_pat_no_or(p), *type = NULL;
-    if (gp_parser_expect(p, GpTok_Colon)) type = gp_parse_type(p);
+    if (gp_parser_expect(p, GpTok_Colon))
+        type = gp_parse_type(p);
     GpAstParam *param = GP_PARSER_NEW(p, Param, first);
     param->attrs = attrs;
     param->pat = pat;
@@ -102,14 +116,16 @@ static GpNode *parse_param(GpParser *p) {
 GpNodeList gp_parse_params(GpParser *p) {
     GpNodeVec params = {0};
     uint32_t close = p->partner[p->at];
-    if (!gp_parser_expect(p, GpTok_LParen)) return gp_parser_list(&params);
+    if (!gp_parser_expect(p, GpTok_LParen))
+        return gp_parser_list(&params);
     while (!gp_parser_is(p, GpTok_RParen) && !p->parked) {
         uint32_t start = p->at;
         GpNode *param = parse_param(p);
         bool has_more = gp_parser_eat_comma(p, GpTok_RParen);
         gp_parser_recover(p, start, close, GpTok_Comma);
         GP_PUSH(p->arena, &params, param);
-        if (!has_more && p->tok.tok == GpTok_RParen) break;
+        if (!has_more && p->tok.tok == GpTok_RParen)
+            break;
     }
     gp_parser_expect(p, GpTok_RParen);
     return gp_parser_list(&params);
@@ -125,8 +141,10 @@ static GpNode *parse_fn(GpParser *p, GpNodeList attrs, GpSpan first, bool is_pub
     GpNodeList where = gp_parse_where(p);
     GpNodeVec inner = {0};
     if (!gp_parser_eat(p, GpTok_Semi)) {
-        if (gp_parser_is(p, GpTok_LBrace)) body = gp_parse_block(p, &inner);
-        else gp_parser_unexpected(p);
+        if (gp_parser_is(p, GpTok_LBrace))
+            body = gp_parse_block(p, &inner);
+        else
+            gp_parser_unexpected(p);
     }
     GpAstFn *fn = GP_PARSER_NEW(p, Fn, first);
     fn->attrs = gp_parser_join(p, attrs, gp_parser_list(&inner));
@@ -167,10 +185,12 @@ static GpNode *parse_module(GpParser *p, GpNodeList attrs, GpSpan first, bool is
 
 /* The `: Type` of a const or static, which has to be there. */
 static GpNode *parse_item_type(GpParser *p, const char *what) {
-    if (gp_parser_eat(p, GpTok_Colon)) return gp_parse_type(p);
+    if (gp_parser_eat(p, GpTok_Colon))
+        return gp_parse_type(p);
     if ((p->tok.tok == GpTok_Eq || p->tok.tok == GpTok_Semi) && gp_parser_may_report(p)) {
         GpSpan gap = {p->src, p->prev.off + p->prev.len, 0};
-        GpDiag *d = gp_diag(p->diags, GpDiag_G0009, gap, gp_arena_printf(p->arena, "type for `%s` item", what));
+        GpDiag *d = gp_diag(p->diags, GpDiag_G0009, gap,
+                            gp_arena_printf(p->arena, "type for `%s` item", what));
         gp_suggest(d, gap, ": <type>", "provide a type for the item");
         return NULL;
     }
@@ -181,12 +201,16 @@ static GpNode *parse_item_type(GpParser *p, const char *what) {
 /* Const = "const" (Name | "_") ":" Type ["=" Expr] ";" */
 static GpNode *parse_const(GpParser *p, GpNodeList attrs, GpSpan first, bool is_pub) {
     gp_parser_expect(p, GpTok_Const);
-    bool is_unnamed = p->tok.tok == GpTok_Name && p->tok.len == 1 && p->src->text[p->tok.off] == '_';
+    bool is_unnamed =
+        p->tok.tok == GpTok_Name && p->tok.len == 1 && p->src->text[p->tok.off] == '_';
     GpSym name = NULL;
-    if (is_unnamed) gp_parser_bump(p);
-    else name = gp_parser_expect_name(p);
+    if (is_unnamed)
+        gp_parser_bump(p);
+    else
+        name = gp_parser_expect_name(p);
     GpNode *type = parse_item_type(p, "const"), *value = NULL;
-    if (gp_parser_eat(p, GpTok_Eq)) value = gp_parse_expr(p);
+    if (gp_parser_eat(p, GpTok_Eq))
+        value = gp_parse_expr(p);
     gp_parser_expect_semi(p);
     GpAstConst *c = GP_PARSER_NEW(p, Const, first);
     c->attrs = attrs;
@@ -203,7 +227,8 @@ static GpNode *parse_static(GpParser *p, GpNodeList attrs, GpSpan first, bool is
     bool is_mut = gp_parser_eat(p, GpTok_Mut);
     GpSym name = gp_parser_expect_name(p);
     GpNode *type = parse_item_type(p, "static"), *value = NULL;
-    if (gp_parser_eat(p, GpTok_Eq)) value = gp_parse_expr(p);
+    if (gp_parser_eat(p, GpTok_Eq))
+        value = gp_parse_expr(p);
     gp_parser_expect_semi(p);
     GpAstStatic *s = GP_PARSER_NEW(p, Static, first);
     s->attrs = attrs;
@@ -220,7 +245,8 @@ static GpNode *parse_type_alias(GpParser *p, GpNodeList attrs, GpSpan first, boo
     gp_parser_expect(p, GpTok_Type);
     GpSym name = gp_parser_expect_name(p);
     GpNodeList generics = gp_parse_generics(p), bounds = {0};
-    if (gp_parser_eat(p, GpTok_Colon)) bounds = gp_parse_bounds(p);
+    if (gp_parser_eat(p, GpTok_Colon))
+        bounds = gp_parse_bounds(p);
     GpNodeList where = gp_parse_where(p);
     GpNode *type = gp_parser_eat(p, GpTok_Eq) ? gp_parse_type(p) : NULL;
     where = gp_parser_join(p, where, gp_parse_where(p));
@@ -288,7 +314,8 @@ static GpNode *parse_trait(GpParser *p, GpNodeList attrs, GpSpan first, bool is_
     gp_parser_expect(p, GpTok_Trait);
     GpSym name = gp_parser_expect_name(p);
     GpNodeList generics = gp_parse_generics(p), bounds = {0};
-    if (gp_parser_eat(p, GpTok_Colon)) bounds = gp_parse_bounds(p);
+    if (gp_parser_eat(p, GpTok_Colon))
+        bounds = gp_parse_bounds(p);
     GpNodeList where = gp_parse_where(p), inner = {0};
     GpNodeList items = gp_parse_members(p, &inner);
     GpAstTrait *t = GP_PARSER_NEW(p, Trait, first);
@@ -313,7 +340,8 @@ static GpNode *parse_impl(GpParser *p, GpNodeList attrs, GpSpan first) {
     if (gp_parser_eat(p, GpTok_For)) {
         trait = self_type->kind == GpNode_TypePath ? GP_AS(TypePath, self_type)->path : NULL;
         if (!trait && gp_parser_may_report(p)) {
-            gp_primary_label(gp_diag(p->diags, GpDiag_G0001, self_type->span, "a trait", "type"), "not a trait");
+            gp_primary_label(gp_diag(p->diags, GpDiag_G0001, self_type->span, "a trait", "type"),
+                             "not a trait");
         }
         self_type = gp_parse_type(p);
     }
@@ -352,9 +380,11 @@ static GpNode *parse_extern(GpParser *p, GpNodeList attrs, GpSpan first) {
 
 /* MacroItem = MacroCall [";"]; the semicolon may be missing only after braces */
 static GpNode *parse_macro_item(GpParser *p, GpNodeList attrs, GpSpan first) {
-    GpNode *macro = gp_parse_macro(p, gp_parse_path(p, GpPath_Plain));
+    GpNode *path = gp_parse_path(p, GpPath_Plain);
+    GpNode *macro = gp_parse_macro(p, path);
     bool has_braces = macro->kind == GpNode_Macro && GP_AS(Macro, macro)->open == GpTok_LBrace;
-    if (!gp_parser_eat(p, GpTok_Semi) && !has_braces) gp_parser_expect_semi(p);
+    if (!gp_parser_eat(p, GpTok_Semi) && !has_braces)
+        gp_parser_expect_semi(p);
     GpAstMacroItem *item = GP_PARSER_NEW(p, MacroItem, first);
     item->attrs = attrs;
     item->macro = macro;
@@ -364,37 +394,55 @@ static GpNode *parse_macro_item(GpParser *p, GpNodeList attrs, GpSpan first) {
 /* Where a Bad node will not do: `unsafe` and `const` begin blocks as well. */
 bool gp_parser_at_item(const GpParser *p) {
     GpTok tok = gp_parser_peek(p, 0), next = gp_parser_peek(p, 1);
-    if (at_fn(p)) return true;
-    if (tok == GpTok_Const) return next != GpTok_LBrace && next != GpTok_Or && next != GpTok_OrOr && next != GpTok_Move;
-    if (tok == GpTok_Unsafe) return next == GpTok_Impl || next == GpTok_Trait || next == GpTok_Extern;
+    if (at_fn(p))
+        return true;
+    if (tok == GpTok_Const)
+        return next != GpTok_LBrace && next != GpTok_Or && next != GpTok_OrOr && next != GpTok_Move;
+    if (tok == GpTok_Unsafe)
+        return next == GpTok_Impl || next == GpTok_Trait || next == GpTok_Extern;
     if (tok == GpTok_Name) {
-        return (gp_parser_is_weak(p, 0, GpTok_Union) && next == GpTok_Name && gp_parser_peek(p, 2) != GpTok_Not) ||
-               (gp_parser_is_weak(p, 0, GpTok_MacroRules) && next == GpTok_Not && gp_parser_peek(p, 2) == GpTok_Name);
+        return (gp_parser_is_weak(p, 0, GpTok_Union) && next == GpTok_Name &&
+                gp_parser_peek(p, 2) != GpTok_Not) ||
+               (gp_parser_is_weak(p, 0, GpTok_MacroRules) && next == GpTok_Not &&
+                gp_parser_peek(p, 2) == GpTok_Name);
     }
-    return tok == GpTok_Pub || tok == GpTok_Struct || tok == GpTok_Enum || tok == GpTok_Trait || tok == GpTok_Impl ||
-           tok == GpTok_Mod || tok == GpTok_Use || tok == GpTok_Type || tok == GpTok_Extern || tok == GpTok_Static;
+    return tok == GpTok_Pub || tok == GpTok_Struct || tok == GpTok_Enum || tok == GpTok_Trait ||
+           tok == GpTok_Impl || tok == GpTok_Mod || tok == GpTok_Use || tok == GpTok_Type ||
+           tok == GpTok_Extern || tok == GpTok_Static;
 }
 
 /* The item after its attributes and visibility. */
 static GpNode *parse_item_kind(GpParser *p, GpNodeList attrs, GpSpan first, bool is_pub) {
     GpTok tok = gp_parser_peek(p, 0), second = gp_parser_peek(p, 1);
     GpTok kind = tok == GpTok_Unsafe ? second : tok;
-    if (at_fn(p)) return parse_fn(p, attrs, first, is_pub);
-    if (kind == GpTok_Mod) return parse_module(p, attrs, first, is_pub);
-    if (kind == GpTok_Struct) return parse_struct(p, attrs, first, is_pub);
-    if (kind == GpTok_Enum) return gp_parse_enum(p, attrs, first, is_pub);
-    if (kind == GpTok_Const) return parse_const(p, attrs, first, is_pub);
-    if (kind == GpTok_Static) return parse_static(p, attrs, first, is_pub);
-    if (kind == GpTok_Type) return parse_type_alias(p, attrs, first, is_pub);
-    if (kind == GpTok_Use) return gp_parse_use(p, attrs, first, is_pub);
-    if (kind == GpTok_Trait) return parse_trait(p, attrs, first, is_pub);
-    if (kind == GpTok_Impl && !is_pub) return parse_impl(p, attrs, first);
-    if (kind == GpTok_Extern && !is_pub) return parse_extern(p, attrs, first);
-    if (gp_parser_is_weak(p, 0, GpTok_Union) && second == GpTok_Name) return parse_union(p, attrs, first, is_pub);
-    if (gp_parser_is_weak(p, 0, GpTok_MacroRules) && second == GpTok_Not) return gp_parse_macro_rules(p, attrs);
-    if (!is_pub && tok == GpTok_Name && (second == GpTok_Not || second == GpTok_ColonColon)) {
+    if (at_fn(p))
+        return parse_fn(p, attrs, first, is_pub);
+    if (kind == GpTok_Mod)
+        return parse_module(p, attrs, first, is_pub);
+    if (kind == GpTok_Struct)
+        return parse_struct(p, attrs, first, is_pub);
+    if (kind == GpTok_Enum)
+        return gp_parse_enum(p, attrs, first, is_pub);
+    if (kind == GpTok_Const)
+        return parse_const(p, attrs, first, is_pub);
+    if (kind == GpTok_Static)
+        return parse_static(p, attrs, first, is_pub);
+    if (kind == GpTok_Type)
+        return parse_type_alias(p, attrs, first, is_pub);
+    if (kind == GpTok_Use)
+        return gp_parse_use(p, attrs, first, is_pub);
+    if (kind == GpTok_Trait)
+        return parse_trait(p, attrs, first, is_pub);
+    if (kind == GpTok_Impl && !is_pub)
+        return parse_impl(p, attrs, first);
+    if (kind == GpTok_Extern && !is_pub)
+        return parse_extern(p, attrs, first);
+    if (gp_parser_is_weak(p, 0, GpTok_Union) && second == GpTok_Name)
+        return parse_union(p, attrs, first, is_pub);
+    if (gp_parser_is_weak(p, 0, GpTok_MacroRules) && second == GpTok_Not)
+        return gp_parse_macro_rules(p, attrs);
+    if (!is_pub && tok == GpTok_Name)
         return parse_macro_item(p, attrs, first);
-    }
     return NULL;
 }
 
@@ -407,11 +455,13 @@ GpNode *gp_parse_item(GpParser *p, GpNodeList attrs) {
     }
     bool is_pub = gp_parse_visibility(p);
     GpNode *item = parse_item_kind(p, attrs, first, is_pub);
-    if (!item && !gp_parser_report_lost_attrs(p, attrs, "item")) {
-        bool is_end = p->tok.tok == GpTok_RBrace || p->tok.tok == GpTok_End;
-        gp_parser_expected(p, is_pub && is_end ? "an item after `pub`" : "item");
+    if (!item && is_pub && gp_parser_may_report(p)) {
+        gp_primary_label(gp_diag(p->diags, GpDiag_G0019, first), "the visibility");
+    } else if (!item && !gp_parser_report_lost_attrs(p, attrs, "item")) {
+        gp_parser_expected(p, "item");
     }
-    if (!item) gp_parser_park(p);
+    if (!item)
+        gp_parser_park(p);
     gp_parser_leave(p);
     return item ? item : gp_parser_bad(p);
 }
@@ -423,7 +473,8 @@ void gp_parse_items(GpParser *p, uint32_t close, GpNodeVec *out) {
         GpNodeList attrs = gp_parse_outer_attrs(p);
         if (!p->parked) {
             GpNode *item = gp_parse_item(p, attrs);
-            if (item->kind != GpNode_Bad) GP_PUSH(p->arena, out, item);
+            if (item->kind != GpNode_Bad)
+                GP_PUSH(p->arena, out, item);
         }
         gp_parser_recover(p, start, close, GpTok_Semi);
     }

@@ -2,7 +2,9 @@
 #include "dsl/parse.h"
 
 static GpTok closer_of(GpTok open) {
-    return open == GpTok_LParen ? GpTok_RParen : open == GpTok_LBracket ? GpTok_RBracket : GpTok_RBrace;
+    return open == GpTok_LParen     ? GpTok_RParen
+           : open == GpTok_LBracket ? GpTok_RBracket
+                                    : GpTok_RBrace;
 }
 
 /* Repeat = Open Expr ";" Expr Close */
@@ -13,13 +15,15 @@ static GpNode *parse_repeat_or_back(GpParser *p, GpTok close) {
     gp_parser_bump(p);
     GpSpan first = gp_parser_span(p);
     GpNode *value = gp_parse_expr(p), *count = NULL;
-    if (gp_parser_expect(p, GpTok_Semi)) count = gp_parse_expr(p);
+    if (gp_parser_expect(p, GpTok_Semi))
+        count = gp_parse_expr(p);
     GpAstRepeat *repeat = GP_PARSER_NEW(p, Repeat, first);
     repeat->value = value;
     repeat->count = count;
     gp_parser_expect(p, close);
     p->is_quiet = was_quiet;
-    if (!p->parked) return &repeat->node;
+    if (!p->parked)
+        return &repeat->node;
     gp_parser_back(p, mark);
     return NULL;
 }
@@ -29,7 +33,8 @@ GpNode *gp_parse_macro(GpParser *p, GpNode *path) {
     GpSpan first = path->span;
     gp_parser_expect(p, GpTok_Not);
     GpTok open = p->tok.tok;
-    if (!gp_parser_is(p, GpTok_LParen) && !gp_parser_is(p, GpTok_LBracket) && !gp_parser_is(p, GpTok_LBrace)) {
+    if (!gp_parser_is(p, GpTok_LParen) && !gp_parser_is(p, GpTok_LBracket) &&
+        !gp_parser_is(p, GpTok_LBrace)) {
         gp_parser_unexpected(p);
         return gp_parser_bad(p);
     }
@@ -38,7 +43,8 @@ GpNode *gp_parse_macro(GpParser *p, GpNode *path) {
     GpNodeVec args = {0};
     GpNode *repeat = NULL, *tokens = NULL;
     bool has_args = gp_parse_args_or_back(p, close, &args);
-    if (!has_args) repeat = parse_repeat_or_back(p, close);
+    if (!has_args)
+        repeat = parse_repeat_or_back(p, close);
     if (!has_args && !repeat && !p->parked) {
         tokens = gp_parser_tokens(p, open_at);
         gp_parser_skip_group(p);
@@ -60,13 +66,15 @@ GpNode *gp_parse_macro_rules(GpParser *p, GpNodeList attrs) {
     gp_parser_expect(p, GpTok_Not);
     GpSym name = gp_parser_expect_name(p);
     GpTok open = p->tok.tok;
-    if (!gp_parser_is(p, GpTok_LBrace) && !gp_parser_is(p, GpTok_LParen) && !gp_parser_is(p, GpTok_LBracket)) {
+    if (!gp_parser_is(p, GpTok_LBrace) && !gp_parser_is(p, GpTok_LParen) &&
+        !gp_parser_is(p, GpTok_LBracket)) {
         gp_parser_unexpected(p);
         return gp_parser_bad(p);
     }
     GpNode *body = gp_parser_tokens(p, p->at);
     gp_parser_skip_group(p);
-    if (open != GpTok_LBrace) gp_parser_expect(p, GpTok_Semi);
+    if (open != GpTok_LBrace)
+        gp_parser_expect(p, GpTok_Semi);
     GpAstMacroRules *rules = GP_PARSER_NEW(p, MacroRules, first);
     rules->attrs = attrs;
     rules->name = name;

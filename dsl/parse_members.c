@@ -5,7 +5,8 @@
 static bool eat_member_comma(GpParser *p, GpTok close, const char *what) {
     if (p->tok.tok == GpTok_Semi && gp_parser_may_report(p)) {
         GpSpan span = gp_parser_span(p);
-        GpDiag *d = gp_diag(p->diags, GpDiag_G0016, span, gp_arena_printf(p->arena, "%s fields", what));
+        GpDiag *d =
+            gp_diag(p->diags, GpDiag_G0016, span, gp_arena_printf(p->arena, "%s fields", what));
         gp_suggest(d, span, ",", "replace `;` with `,`");
         gp_parser_bump(p);
         return true;
@@ -17,7 +18,8 @@ static bool eat_member_comma(GpParser *p, GpTok close, const char *what) {
 static GpNode *parse_field(GpParser *p) {
     GpNodeList attrs = gp_parse_outer_attrs(p);
     GpSpan first = gp_parser_span(p);
-    if (p->tok.tok == GpTok_RBrace && gp_parser_report_lost_attrs(p, attrs, "field")) return NULL;
+    if (p->tok.tok == GpTok_RBrace && gp_parser_report_lost_attrs(p, attrs, "field"))
+        return NULL;
     bool is_pub = gp_parse_visibility(p);
     GpSym name = gp_parser_expect_name(p);
     GpNode *type = gp_parser_expect(p, GpTok_Colon) ? gp_parse_type(p) : NULL;
@@ -33,7 +35,8 @@ static GpNode *parse_field(GpParser *p) {
 GpNodeList gp_parse_fields(GpParser *p, const char *what) {
     GpNodeVec fields = {0};
     uint32_t close = p->partner[p->at];
-    if (!gp_parser_expect(p, GpTok_LBrace)) return gp_parser_list(&fields);
+    if (!gp_parser_expect(p, GpTok_LBrace))
+        return gp_parser_list(&fields);
     while (!gp_parser_is(p, GpTok_RBrace) && !p->parked) {
         uint32_t start = p->at;
         GpNode *field = parse_field(p);
@@ -61,7 +64,8 @@ GpNodeList gp_parse_tuple_fields(GpParser *p) {
         field->is_pub = is_pub;
         field->type = type;
         GP_PUSH(p->arena, &fields, &field->node);
-        if (!gp_parser_eat_comma(p, GpTok_RParen)) break;
+        if (!gp_parser_eat_comma(p, GpTok_RParen))
+            break;
     }
     gp_parser_expect(p, GpTok_RParen);
     return gp_parser_list(&fields);
@@ -71,11 +75,14 @@ GpNodeList gp_parse_tuple_fields(GpParser *p) {
 static GpNode *parse_variant(GpParser *p) {
     GpNodeList attrs = gp_parse_outer_attrs(p), fields = {0};
     GpSpan first = gp_parser_span(p);
-    if (p->tok.tok == GpTok_RBrace && gp_parser_report_lost_attrs(p, attrs, "variant")) return NULL;
+    if (p->tok.tok == GpTok_RBrace && gp_parser_report_lost_attrs(p, attrs, "variant"))
+        return NULL;
     GpSym name = gp_parser_expect_name(p);
     bool is_tuple = gp_parser_is(p, GpTok_LParen);
-    if (is_tuple) fields = gp_parse_tuple_fields(p);
-    else if (gp_parser_is(p, GpTok_LBrace)) fields = gp_parse_fields(p, "enum variant");
+    if (is_tuple)
+        fields = gp_parse_tuple_fields(p);
+    else if (gp_parser_is(p, GpTok_LBrace))
+        fields = gp_parse_fields(p, "enum variant");
     GpNode *value = gp_parser_eat(p, GpTok_Eq) ? gp_parse_expr(p) : NULL;
     GpAstVariant *variant = GP_PARSER_NEW(p, Variant, first);
     variant->attrs = attrs;
@@ -115,16 +122,17 @@ GpNode *gp_parse_enum(GpParser *p, GpNodeList attrs, GpSpan first, bool is_pub) 
     return &e->node;
 }
 
-static GpNode *parse_use_tree(GpParser *p);
+static GpNode *parse_use_tree(GpParser *p, bool may_be_global);
 
 /* UseGroup = "{" [UseTree {"," UseTree} [","]] "}" */
 static GpNodeList parse_use_group(GpParser *p) {
     GpNodeVec trees = {0};
     gp_parser_expect(p, GpTok_LBrace);
     while (!gp_parser_is(p, GpTok_RBrace) && !p->parked) {
-        GpNode *tree = parse_use_tree(p);
+        GpNode *tree = parse_use_tree(p, true);
         GP_PUSH(p->arena, &trees, tree);
-        if (!gp_parser_eat_comma(p, GpTok_RBrace)) break;
+        if (!gp_parser_eat_comma(p, GpTok_RBrace))
+            break;
     }
     gp_parser_expect(p, GpTok_RBrace);
     return gp_parser_list(&trees);
@@ -142,25 +150,28 @@ static GpSym parse_use_name(GpParser *p) {
 }
 
 static void parse_use_alias(GpParser *p, GpAstUseTree *tree) {
-    if (gp_parser_eat(p, GpTok_As)) tree->alias = gp_parser_expect_name(p);
+    if (gp_parser_eat(p, GpTok_As))
+        tree->alias = gp_parser_expect_name(p);
 }
 
 /* What follows `::`: one child, or the children of a group with members. */
 static GpNodeList parse_use_children(GpParser *p) {
     bool is_group = p->tok.tok == GpTok_LBrace && gp_parser_peek(p, 1) != GpTok_RBrace;
-    if (is_group) return parse_use_group(p);
+    if (is_group)
+        return parse_use_group(p);
     GpNodeVec one = {0};
-    GpNode *child = parse_use_tree(p);
+    GpNode *child = parse_use_tree(p, false);
     GP_PUSH(p->arena, &one, child);
     return gp_parser_list(&one);
 }
 
-/* UseTree = ["::"] ("*" | UseGroup | Name ["::" UseTree | "as" Name]) */
-static GpNode *parse_use_tree(GpParser *p) {
+/* UseTree = ["::"] ("*" | UseGroup | Name ["::" UseTree | "as" Name]); the first `::` not after a
+ * name */
+static GpNode *parse_use_tree(GpParser *p, bool may_be_global) {
     GpSpan first = gp_parser_span(p);
     GpAstUseTree *tree = GP_AST_NEW(p->arena, UseTree, first);
     if (gp_parser_enter(p)) {
-        tree->is_global = gp_parser_eat(p, GpTok_ColonColon);
+        tree->is_global = may_be_global && gp_parser_eat(p, GpTok_ColonColon);
         if (gp_parser_eat(p, GpTok_Star)) {
             tree->is_glob = true;
         } else if (gp_parser_is(p, GpTok_LBrace)) {
@@ -168,8 +179,10 @@ static GpNode *parse_use_tree(GpParser *p) {
             tree->children = parse_use_group(p);
         } else {
             tree->name = parse_use_name(p);
-            if (gp_parser_eat(p, GpTok_ColonColon)) tree->children = parse_use_children(p);
-            else parse_use_alias(p, tree);
+            if (gp_parser_eat(p, GpTok_ColonColon))
+                tree->children = parse_use_children(p);
+            else
+                parse_use_alias(p, tree);
         }
     }
     gp_parser_leave(p);
@@ -180,7 +193,7 @@ static GpNode *parse_use_tree(GpParser *p) {
 /* Use = "use" UseTree ";" */
 GpNode *gp_parse_use(GpParser *p, GpNodeList attrs, GpSpan first, bool is_pub) {
     gp_parser_expect(p, GpTok_Use);
-    GpNode *tree = parse_use_tree(p);
+    GpNode *tree = parse_use_tree(p, true);
     gp_parser_expect_semi(p);
     GpAstUse *use = GP_PARSER_NEW(p, Use, first);
     use->attrs = attrs;

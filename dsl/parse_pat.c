@@ -10,7 +10,8 @@ static GpNodeList parse_pat_list(GpParser *p, GpTok close, bool *has_comma) {
         GpNode *pat = gp_parse_pat(p);
         GP_PUSH(p->arena, &pats, pat);
         *has_comma = gp_parser_eat_comma(p, close);
-        if (!*has_comma) break;
+        if (!*has_comma)
+            break;
     }
     gp_parser_expect(p, close);
     return gp_parser_list(&pats);
@@ -60,7 +61,8 @@ static GpNode *parse_name_pat(GpParser *p) {
     bool is_ref = gp_parser_eat(p, GpTok_Ref);
     bool is_mut = gp_parser_eat(p, GpTok_Mut);
     GpSym name = gp_parser_expect_name(p);
-    if (gp_parser_eat(p, GpTok_At)) sub = gp_parse_pat_no_or(p);
+    if (gp_parser_eat(p, GpTok_At))
+        sub = gp_parse_pat_no_or(p);
     GpAstPatName *pat = GP_PARSER_NEW(p, PatName, first);
     pat->is_ref = is_ref;
     pat->is_mut = is_mut;
@@ -76,13 +78,16 @@ static GpNode *parse_field_pat(GpParser *p) {
     GpNode *pat;
     GpSym name = NULL;
     if (gp_parser_peek(p, 1) == GpTok_Colon) {
-        if (gp_parser_eat(p, GpTok_Int)) name = gp_parser_sym(p, first);
-        else name = gp_parser_expect_name(p);
+        if (gp_parser_eat(p, GpTok_Int))
+            name = gp_parser_sym(p, first);
+        else
+            name = gp_parser_expect_name(p);
         gp_parser_expect(p, GpTok_Colon);
         pat = gp_parse_pat(p);
     } else {
         pat = parse_name_pat(p);
-        if (pat->kind == GpNode_PatName) name = GP_AS(PatName, pat)->name;
+        if (pat->kind == GpNode_PatName)
+            name = GP_AS(PatName, pat)->name;
     }
     GpAstPatField *field = GP_PARSER_NEW(p, PatField, first);
     field->name = name;
@@ -97,10 +102,12 @@ static GpNode *parse_struct_pat(GpParser *p, GpNode *path) {
     gp_parser_expect(p, GpTok_LBrace);
     while (!gp_parser_is(p, GpTok_RBrace) && !p->parked) {
         has_rest = gp_parser_eat(p, GpTok_DotDot);
-        if (has_rest) break;
+        if (has_rest)
+            break;
         GpNode *field = parse_field_pat(p);
         GP_PUSH(p->arena, &fields, field);
-        if (!gp_parser_eat_comma(p, GpTok_RBrace)) break;
+        if (!gp_parser_eat_comma(p, GpTok_RBrace))
+            break;
     }
     gp_parser_expect(p, GpTok_RBrace);
     GpAstPatStruct *pat = GP_PARSER_NEW(p, PatStruct, path->span);
@@ -113,7 +120,8 @@ static GpNode *parse_struct_pat(GpParser *p, GpNode *path) {
 /* RangeEnd = ["-"] Literal | Path */
 static GpNode *parse_range_end(GpParser *p) {
     GpNode *lit = gp_parse_neg_lit(p);
-    if (lit || !gp_parser_at_path(p)) return lit;
+    if (lit || !gp_parser_at_path(p))
+        return lit;
     GpSpan first = gp_parser_span(p);
     GpNode *path = gp_parse_path(p, GpPath_Expr);
     GpAstPathExpr *e = GP_PARSER_NEW(p, PathExpr, first);
@@ -121,7 +129,9 @@ static GpNode *parse_range_end(GpParser *p) {
     return &e->node;
 }
 
-static bool at_range(const GpParser *p) { return p->tok.tok == GpTok_DotDot || p->tok.tok == GpTok_DotDotEq; }
+static bool at_range(const GpParser *p) {
+    return p->tok.tok == GpTok_DotDot || p->tok.tok == GpTok_DotDotEq;
+}
 
 /* RangePat = [RangeEnd] (".." | "..=") [RangeEnd] */
 static GpNode *parse_range_pat(GpParser *p, GpNode *lo, GpSpan first) {
@@ -144,11 +154,16 @@ static GpNode *parse_lit_pat(GpParser *p) {
     GpSpan first = gp_parser_span(p);
     GpNode *value = gp_parse_neg_lit(p);
     if (!value) {
+        GpTokClass cls = gp_tok_info[p->tok.tok].cls;
         memset(p->expected, 0, sizeof p->expected);
-        gp_parser_expected(p, "pattern");
+        if (cls == GpTokClass_Keyword || cls == GpTokClass_Reserved)
+            gp_parser_expect_name(p);
+        else
+            gp_parser_expected(p, "pattern");
         return gp_parser_bad(p);
     }
-    if (at_range(p)) return parse_range_pat(p, value, first);
+    if (at_range(p))
+        return parse_range_pat(p, value, first);
     GpAstPatLit *pat = GP_PARSER_NEW(p, PatLit, first);
     pat->value = value;
     return &pat->node;
@@ -158,7 +173,8 @@ static GpNode *parse_lit_pat(GpParser *p) {
 static GpNode *parse_path_pat(GpParser *p) {
     GpSpan first = gp_parser_span(p);
     GpNode *path = gp_parse_path(p, GpPath_Expr);
-    if (p->tok.tok == GpTok_LBrace) return parse_struct_pat(p, path);
+    if (p->tok.tok == GpTok_LBrace)
+        return parse_struct_pat(p, path);
     if (p->tok.tok == GpTok_Not) {
         gp_parser_unsupported(p, path->span, "macros in patterns");
         gp_parse_macro(p, path);
@@ -185,15 +201,19 @@ static GpNode *parse_path_pat(GpParser *p) {
 /* Is a lone name here, which binds, rather than the start of a path? */
 static bool at_name_pat(const GpParser *p) {
     GpTok next = gp_parser_peek(p, 1);
-    if (p->tok.tok == GpTok_Ref || p->tok.tok == GpTok_Mut) return true;
-    return p->tok.tok == GpTok_Name && next != GpTok_ColonColon && next != GpTok_LParen && next != GpTok_LBrace &&
-           next != GpTok_Not && next != GpTok_DotDot && next != GpTok_DotDotEq;
+    if (p->tok.tok == GpTok_Ref || p->tok.tok == GpTok_Mut)
+        return true;
+    return p->tok.tok == GpTok_Name && next != GpTok_ColonColon && next != GpTok_LParen &&
+           next != GpTok_LBrace && next != GpTok_Not && next != GpTok_DotDot &&
+           next != GpTok_DotDotEq;
 }
 
 static GpNode *parse_word_pat(GpParser *p, GpNodeKind kind) {
     GpNode *pat = gp_node_make(p->arena, kind, gp_parser_span(p));
-    if (kind == GpNode_PatWild) GP_AS(PatWild, pat)->is_wild = true;
-    else GP_AS(PatRest, pat)->is_rest = true;
+    if (kind == GpNode_PatWild)
+        GP_AS(PatWild, pat)->is_wild = true;
+    else
+        GP_AS(PatRest, pat)->is_rest = true;
     gp_parser_bump(p);
     return pat;
 }
@@ -201,16 +221,24 @@ static GpNode *parse_word_pat(GpParser *p, GpNodeKind kind) {
 static GpNode *parse_pat_kind(GpParser *p) {
     GpTok tok = p->tok.tok, next = gp_parser_peek(p, 1);
     GpSpan first = gp_parser_span(p);
-    if (tok == GpTok_Name && p->tok.len == 1 && p->src->text[p->tok.off] == '_') return parse_word_pat(p, GpNode_PatWild);
-    if (tok == GpTok_DotDot && (next == GpTok_Comma || next == GpTok_RParen || next == GpTok_RBracket)) {
+    if (tok == GpTok_Name && p->tok.len == 1 && p->src->text[p->tok.off] == '_')
+        return parse_word_pat(p, GpNode_PatWild);
+    if (tok == GpTok_DotDot &&
+        (next == GpTok_Comma || next == GpTok_RParen || next == GpTok_RBracket)) {
         return parse_word_pat(p, GpNode_PatRest);
     }
-    if (tok == GpTok_DotDot || tok == GpTok_DotDotEq) return parse_range_pat(p, NULL, first);
-    if (tok == GpTok_LParen) return parse_paren_pat(p);
-    if (tok == GpTok_LBracket) return parse_slice_pat(p);
-    if (tok == GpTok_And || tok == GpTok_AndAnd) return parse_ref_pat(p);
-    if (at_name_pat(p)) return parse_name_pat(p);
-    if (gp_parser_at_path(p)) return parse_path_pat(p);
+    if (tok == GpTok_DotDot || tok == GpTok_DotDotEq)
+        return parse_range_pat(p, NULL, first);
+    if (tok == GpTok_LParen)
+        return parse_paren_pat(p);
+    if (tok == GpTok_LBracket)
+        return parse_slice_pat(p);
+    if (tok == GpTok_And || tok == GpTok_AndAnd)
+        return parse_ref_pat(p);
+    if (at_name_pat(p))
+        return parse_name_pat(p);
+    if (gp_parser_at_path(p))
+        return parse_path_pat(p);
     return parse_lit_pat(p);
 }
 
@@ -224,9 +252,11 @@ GpNode *gp_parse_pat_no_or(GpParser *p) {
 /* Pat = ["|"] PatNoOr {"|" PatNoOr} */
 GpNode *gp_parse_pat(GpParser *p) {
     GpSpan first = gp_parser_span(p);
-    if (p->tok.tok == GpTok_Or) gp_parser_bump(p);
+    if (p->tok.tok == GpTok_Or)
+        gp_parser_bump(p);
     GpNode *pat = gp_parse_pat_no_or(p);
-    if (!gp_parser_is(p, GpTok_Or)) return pat;
+    if (!gp_parser_is(p, GpTok_Or))
+        return pat;
     GpNodeVec pats = {0};
     GP_PUSH(p->arena, &pats, pat);
     while (gp_parser_eat(p, GpTok_Or)) {

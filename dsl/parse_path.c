@@ -22,7 +22,8 @@ static GpNode *parse_assoc(GpParser *p) {
     } else {
         gp_parser_expect(p, GpTok_Eq);
         type = p->tok.tok == GpTok_LBrace ? gp_parse_block(p, NULL) : gp_parse_neg_lit(p);
-        if (!type) type = gp_parse_type(p);
+        if (!type)
+            type = gp_parse_type(p);
     }
     GpAstAssoc *assoc = GP_PARSER_NEW(p, Assoc, first);
     assoc->name = name;
@@ -41,8 +42,10 @@ static GpNode *parse_generic_arg(GpParser *p) {
         lifetime->name = name;
         return &lifetime->node;
     }
-    if (p->tok.tok == GpTok_LBrace) return gp_parse_block(p, NULL);
-    if (p->tok.tok == GpTok_Name && (next == GpTok_Eq || next == GpTok_Colon)) return parse_assoc(p);
+    if (p->tok.tok == GpTok_LBrace)
+        return gp_parse_block(p, NULL);
+    if (p->tok.tok == GpTok_Name && (next == GpTok_Eq || next == GpTok_Colon))
+        return parse_assoc(p);
     GpNode *lit = gp_parse_neg_lit(p);
     return lit ? lit : gp_parse_type(p);
 }
@@ -53,7 +56,8 @@ GpNodeList gp_parse_generic_args(GpParser *p) {
     while (!gp_parser_is_punct(p, GpTok_Greater) && !p->parked) {
         GpNode *arg = parse_generic_arg(p);
         GP_PUSH(p->arena, &args, arg);
-        if (!gp_parser_eat_comma(p, GpTok_Greater)) break;
+        if (!gp_parser_eat_comma(p, GpTok_Greater))
+            break;
     }
     gp_parser_expect_punct(p, GpTok_Greater);
     return gp_parser_list(&args);
@@ -66,12 +70,14 @@ static void parse_fn_args(GpParser *p, GpAstSegment *seg) {
     while (!gp_parser_is(p, GpTok_RParen) && !p->parked) {
         GpNode *arg = gp_parse_type(p);
         GP_PUSH(p->arena, &args, arg);
-        if (!gp_parser_eat_comma(p, GpTok_RParen)) break;
+        if (!gp_parser_eat_comma(p, GpTok_RParen))
+            break;
     }
     gp_parser_expect(p, GpTok_RParen);
     seg->is_call = true;
     seg->args = gp_parser_list(&args);
-    if (gp_parser_eat(p, GpTok_Arrow)) seg->ret = gp_parse_type_no_bounds(p);
+    if (gp_parser_eat(p, GpTok_Arrow))
+        seg->ret = gp_parse_type_no_bounds(p);
 }
 
 /* Segment = (Name | "self" | "Self" | "super" | "crate") [["::"] "<" GenericArgs | FnArgs]
@@ -85,10 +91,13 @@ static GpNode *parse_segment(GpParser *p, GpPathStyle style) {
     } else {
         seg->name = gp_parser_expect_name(p);
     }
-    if (style == GpPath_Plain) return &seg->node;
+    if (style == GpPath_Plain)
+        return &seg->node;
     GpTok next = gp_parser_peek(p, 1);
-    bool has_turbofish = p->tok.tok == GpTok_ColonColon && (next == GpTok_Less || next == GpTok_Shl);
-    if (has_turbofish) gp_parser_bump(p);
+    bool has_turbofish =
+        p->tok.tok == GpTok_ColonColon && (next == GpTok_Less || next == GpTok_Shl);
+    if (has_turbofish)
+        gp_parser_bump(p);
     if ((has_turbofish || style == GpPath_Type) && gp_parser_is_punct(p, GpTok_Less)) {
         gp_parser_eat_punct(p, GpTok_Less);
         seg->has_args = true;
@@ -108,7 +117,8 @@ GpNode *gp_parse_path(GpParser *p, GpPathStyle style) {
     bool is_global = false;
     if (style != GpPath_Plain && gp_parser_eat_punct(p, GpTok_Less)) {
         self_type = gp_parse_type(p);
-        if (gp_parser_eat(p, GpTok_As)) self_trait = gp_parse_path(p, GpPath_Type);
+        if (gp_parser_eat(p, GpTok_As))
+            self_trait = gp_parse_path(p, GpPath_Type);
         gp_parser_expect_punct(p, GpTok_Greater);
         gp_parser_expect(p, GpTok_ColonColon);
     } else {

@@ -2,20 +2,25 @@
 #include "dsl/parse.h"
 
 static bool is_number_suffix(const char *at, size_t len) {
-    static const char *const names[] = {"i8",    "i16", "i32", "i64",  "i128",  "isize", "u8",  "u16",
-                                        "u32",   "u64", "u128", "usize", "f16", "f32",   "f64"};
+    static const char *const names[] = {"i8",  "i16", "i32",  "i64",   "i128", "isize", "u8", "u16",
+                                        "u32", "u64", "u128", "usize", "f16",  "f32",   "f64"};
     for (size_t i = 0; i < GP_COUNT(names); i++) {
-        if (strlen(names[i]) == len && memcmp(names[i], at, len) == 0) return true;
+        if (strlen(names[i]) == len && memcmp(names[i], at, len) == 0)
+            return true;
     }
     return false;
 }
 
 static void check_suffix(GpParser *p, GpTok tok, GpSpan suffix) {
-    if (suffix.len == 0 || !gp_parser_may_report(p)) return;
+    if (suffix.len == 0 || !gp_parser_may_report(p))
+        return;
     const char *text = gp_parser_sym(p, suffix)->name;
     if (tok != GpTok_Int && tok != GpTok_Float) {
-        const char *kind = tok == GpTok_Str ? "string" : tok == GpTok_ByteStr ? "byte string" : "char";
-        gp_primary_label(gp_diag(p->diags, GpDiag_G0017, suffix, kind), "invalid suffix `%s`", text);
+        const char *kind = tok == GpTok_Str       ? "string"
+                           : tok == GpTok_ByteStr ? "byte string"
+                                                  : "char";
+        gp_primary_label(gp_diag(p->diags, GpDiag_G0017, suffix, kind), "invalid suffix `%s`",
+                         text);
     } else if (!is_number_suffix(text, suffix.len) || (tok == GpTok_Float && text[0] != 'f')) {
         GpDiag *d = gp_diag(p->diags, GpDiag_G0018, suffix, text);
         gp_primary_label(d, "invalid suffix `%s`", text);
@@ -26,9 +31,11 @@ static void check_suffix(GpParser *p, GpTok tok, GpSpan suffix) {
 /* Literal = Int | Float | Str | ByteStr | Char | Byte | "true" | "false" */
 GpNode *gp_parse_lit(GpParser *p) {
     GpTok tok = p->tok.tok;
-    bool is_lit = tok == GpTok_Int || tok == GpTok_Float || tok == GpTok_Str || tok == GpTok_ByteStr ||
-                  tok == GpTok_Char || tok == GpTok_Byte || tok == GpTok_True || tok == GpTok_False;
-    if (!is_lit) return NULL;
+    bool is_lit = tok == GpTok_Int || tok == GpTok_Float || tok == GpTok_Str ||
+                  tok == GpTok_ByteStr || tok == GpTok_Char || tok == GpTok_Byte ||
+                  tok == GpTok_True || tok == GpTok_False;
+    if (!is_lit)
+        return NULL;
     GpSpan span = gp_parser_span(p), suffix = span;
     suffix.len = p->tok.suffix;
     suffix.off = span.off + span.len - suffix.len;
@@ -44,8 +51,10 @@ GpNode *gp_parse_lit(GpParser *p) {
 /* NegLiteral = ["-"] Literal */
 GpNode *gp_parse_neg_lit(GpParser *p) {
     GpTok next = gp_parser_peek(p, 1);
-    if (p->tok.tok != GpTok_Minus) return gp_parse_lit(p);
-    if (next != GpTok_Int && next != GpTok_Float) return NULL;
+    if (p->tok.tok != GpTok_Minus)
+        return gp_parse_lit(p);
+    if (next != GpTok_Int && next != GpTok_Float)
+        return NULL;
     GpSpan first = gp_parser_span(p);
     gp_parser_bump(p);
     GpNode *operand = gp_parse_lit(p);
@@ -61,7 +70,8 @@ bool gp_parse_exprs(GpParser *p, GpTok close, GpNodeVec *out) {
         GpNode *arg = gp_parse_expr(p);
         GP_PUSH(p->arena, out, arg);
         has_comma = gp_parser_eat_comma(p, close);
-        if (!has_comma) break;
+        if (!has_comma)
+            break;
     }
     gp_parser_expect(p, close);
     return has_comma;
@@ -99,8 +109,10 @@ static GpNode *parse_array(GpParser *p) {
             return &repeat->node;
         }
         GP_PUSH(p->arena, &items, value);
-        if (gp_parser_eat_comma(p, GpTok_RBracket)) gp_parse_exprs(p, GpTok_RBracket, &items);
-        else gp_parser_expect(p, GpTok_RBracket);
+        if (gp_parser_eat_comma(p, GpTok_RBracket))
+            gp_parse_exprs(p, GpTok_RBracket, &items);
+        else
+            gp_parser_expect(p, GpTok_RBracket);
     } else {
         gp_parser_bump(p);
     }
@@ -116,8 +128,10 @@ static GpNode *parse_field_init(GpParser *p) {
     GpSym name;
     GpNode *value = NULL;
     bool is_index = gp_parser_eat(p, GpTok_Int);
-    if (is_index) name = gp_parser_sym(p, first);
-    else name = gp_parser_expect_name(p);
+    if (is_index)
+        name = gp_parser_sym(p, first);
+    else
+        name = gp_parser_expect_name(p);
     if (p->tok.tok == GpTok_Eq && gp_parser_may_report(p)) {
         GpSpan span = gp_parser_span(p);
         GpDiag *d = gp_diag(p->diags, GpDiag_G0001, span, "`:`", "`=`");
@@ -146,7 +160,8 @@ static GpNode *parse_struct_lit(GpParser *p, GpNode *path) {
         }
         GpNode *field = parse_field_init(p);
         GP_PUSH(p->arena, &fields, field);
-        if (!gp_parser_eat_comma(p, GpTok_RBrace)) break;
+        if (!gp_parser_eat_comma(p, GpTok_RBrace))
+            break;
     }
     gp_parser_expect(p, GpTok_RBrace);
     GpAstStructLit *lit = GP_PARSER_NEW(p, StructLit, path->span);
@@ -167,18 +182,23 @@ static GpNode *parse_path_expr(GpParser *p, unsigned flags) {
     GpSpan first = gp_parser_span(p);
     GpNode *path = gp_parse_path(p, GpPath_Expr);
     bool is_macro = gp_parser_is(p, GpTok_Not) && (gp_parser_peek(p, 1) == GpTok_LParen ||
-                    gp_parser_peek(p, 1) == GpTok_LBracket || gp_parser_peek(p, 1) == GpTok_LBrace);
-    if (is_macro) return gp_parse_macro(p, path);
+                                                   gp_parser_peek(p, 1) == GpTok_LBracket ||
+                                                   gp_parser_peek(p, 1) == GpTok_LBrace);
+    if (is_macro)
+        return gp_parse_macro(p, path);
     if (p->tok.tok == GpTok_LBrace && (flags & GpExpr_NoStruct) && is_misplaced_struct(p)) {
         GpNode *lit = parse_struct_lit(p, path);
         if (gp_parser_may_report(p)) {
             GpDiag *d = gp_diag(p->diags, GpDiag_G0013, lit->span);
-            gp_suggest(d, lit->span, gp_arena_printf(p->arena, "(%.*s)", (int)lit->span.len, p->src->text + lit->span.off),
+            gp_suggest(d, lit->span,
+                       gp_arena_printf(p->arena, "(%.*s)", (int)lit->span.len,
+                                       p->src->text + lit->span.off),
                        "surround the struct literal with parentheses");
         }
         return lit;
     }
-    if (!(flags & GpExpr_NoStruct) && gp_parser_is(p, GpTok_LBrace)) return parse_struct_lit(p, path);
+    if (!(flags & GpExpr_NoStruct) && gp_parser_is(p, GpTok_LBrace))
+        return parse_struct_lit(p, path);
     GpAstPathExpr *e = GP_PARSER_NEW(p, PathExpr, first);
     e->path = path;
     return &e->node;
@@ -195,17 +215,25 @@ static GpNode *parse_wild(GpParser *p) {
 GpNode *gp_parse_primary(GpParser *p, unsigned flags) {
     GpTok tok = p->tok.tok;
     GpNode *lit = gp_parse_lit(p);
-    if (lit) return lit;
-    if (tok == GpTok_LParen) return parse_paren(p);
-    if (tok == GpTok_LBracket) return parse_array(p);
-    if (tok == GpTok_If) return gp_parse_if(p);
-    if (tok == GpTok_Match) return gp_parse_match(p);
-    if (tok == GpTok_While || tok == GpTok_Loop || tok == GpTok_For || tok == GpTok_Lifetime || tok == GpTok_LBrace ||
+    if (lit)
+        return lit;
+    if (tok == GpTok_LParen)
+        return parse_paren(p);
+    if (tok == GpTok_LBracket)
+        return parse_array(p);
+    if (tok == GpTok_If)
+        return gp_parse_if(p);
+    if (tok == GpTok_Match)
+        return gp_parse_match(p);
+    if (tok == GpTok_While || tok == GpTok_Loop || tok == GpTok_For || tok == GpTok_Lifetime ||
+        tok == GpTok_LBrace ||
         ((tok == GpTok_Unsafe || tok == GpTok_Const) && gp_parser_peek(p, 1) == GpTok_LBrace)) {
         return gp_parse_loop(p);
     }
-    if (tok == GpTok_Name && p->tok.len == 1 && p->src->text[p->tok.off] == '_') return parse_wild(p);
-    if (gp_parser_at_path(p)) return parse_path_expr(p, flags);
+    if (tok == GpTok_Name && p->tok.len == 1 && p->src->text[p->tok.off] == '_')
+        return parse_wild(p);
+    if (gp_parser_at_path(p))
+        return parse_path_expr(p, flags);
     if (tok == GpTok_Async) {
         gp_parser_unsupported(p, gp_parser_span(p), "`async` blocks and closures");
         gp_parser_park(p);
@@ -227,7 +255,8 @@ static GpNode *parse_tuple_field(GpParser *p, GpNode *base, GpSpan first) {
     GpSpan span = gp_parser_span(p);
     const char *text = p->src->text + span.off;
     uint32_t digits = (uint32_t)strspn(text, "0123456789"), rest = 0;
-    if (p->tok.tok == GpTok_Float && text[digits] == '.') rest = (uint32_t)strspn(text + digits + 1, "0123456789");
+    if (p->tok.tok == GpTok_Float && text[digits] == '.')
+        rest = (uint32_t)strspn(text + digits + 1, "0123456789");
     uint32_t used = rest > 0 ? digits + 1 + rest : p->tok.tok == GpTok_Float ? digits + 1 : digits;
     if (used != span.len) {
         gp_parser_expected(p, "identifier");
@@ -235,16 +264,19 @@ static GpNode *parse_tuple_field(GpParser *p, GpNode *base, GpSpan first) {
     }
     GpNode *field = make_field(p, base, first, (GpSpan){p->src, span.off, digits});
     gp_parser_bump(p);
-    if (rest > 0) return make_field(p, field, first, (GpSpan){p->src, span.off + digits + 1, rest});
+    if (rest > 0)
+        return make_field(p, field, first, (GpSpan){p->src, span.off + digits + 1, rest});
     /* `t.0.` + name was read as the float `0.`: cannot be, the lexer looks one ahead. */
-    if (used > digits) gp_parser_expected(p, "identifier");
+    if (used > digits)
+        gp_parser_expected(p, "identifier");
     return field;
 }
 
 /* Member = Name ["::" "<" GenericArgs] "(" Exprs ")" | Name | TupleField, after the dot */
 static GpNode *parse_member(GpParser *p, GpNode *base, GpSpan first) {
     GpSpan name_span = gp_parser_span(p);
-    if (p->tok.tok == GpTok_Int || p->tok.tok == GpTok_Float) return parse_tuple_field(p, base, first);
+    if (p->tok.tok == GpTok_Int || p->tok.tok == GpTok_Float)
+        return parse_tuple_field(p, base, first);
     if (p->tok.tok == GpTok_Await) {
         gp_parser_unsupported(p, name_span, "`await` expressions");
         gp_parser_bump(p);
@@ -266,7 +298,8 @@ static GpNode *parse_member(GpParser *p, GpNode *base, GpSpan first) {
         return &field->node;
     }
     GpNodeVec args = {0};
-    if (gp_parser_expect(p, GpTok_LParen)) gp_parse_exprs(p, GpTok_RParen, &args);
+    if (gp_parser_expect(p, GpTok_LParen))
+        gp_parse_exprs(p, GpTok_RParen, &args);
     GpAstMethodCall *call = GP_PARSER_NEW(p, MethodCall, first);
     call->receiver = base;
     call->name = name;
@@ -306,12 +339,18 @@ static GpNode *make_try(GpParser *p, GpNode *operand, GpSpan first) {
 /* Postfix = "." Member | "(" Exprs ")" | "[" Expr "]" | "?" */
 GpNode *gp_parse_postfix(GpParser *p, GpNode *base, GpSpan first) {
     while (!p->parked) {
-        if (gp_parser_eat(p, GpTok_Dot)) base = parse_member(p, base, first);
-        else if (gp_parser_is(p, GpTok_Question)) base = make_try(p, base, first);
-        else if (p->tok.tok == GpTok_LParen) base = parse_call(p, base, first);
-        else if (p->tok.tok == GpTok_LBracket) base = parse_index(p, base, first);
-        else break;
-        if (!gp_parser_grow(p, p->height + 1)) break;
+        if (gp_parser_eat(p, GpTok_Dot))
+            base = parse_member(p, base, first);
+        else if (gp_parser_is(p, GpTok_Question))
+            base = make_try(p, base, first);
+        else if (p->tok.tok == GpTok_LParen)
+            base = parse_call(p, base, first);
+        else if (p->tok.tok == GpTok_LBracket)
+            base = parse_index(p, base, first);
+        else
+            break;
+        if (!gp_parser_grow(p, p->height + 1))
+            break;
     }
     return base;
 }

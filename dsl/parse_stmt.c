@@ -7,10 +7,12 @@ static GpNode *parse_let(GpParser *p, GpNodeList attrs) {
     GpNode *type = NULL, *init = NULL, *otherwise = NULL;
     gp_parser_expect(p, GpTok_Let);
     GpNode *pat = gp_parse_pat_no_or(p);
-    if (gp_parser_eat(p, GpTok_Colon)) type = gp_parse_type(p);
+    if (gp_parser_eat(p, GpTok_Colon))
+        type = gp_parse_type(p);
     if (gp_parser_eat(p, GpTok_Eq)) {
         init = gp_parse_expr(p);
-        if (gp_parser_eat(p, GpTok_Else)) otherwise = gp_parse_block(p, NULL);
+        if (gp_parser_eat(p, GpTok_Else))
+            otherwise = gp_parse_block(p, NULL);
     }
     gp_parser_expect_semi(p);
     GpAstLet *let = GP_PARSER_NEW(p, Let, first);
@@ -24,12 +26,18 @@ static GpNode *parse_let(GpParser *p, GpNodeList attrs) {
 
 /* The attribute list of an expression that has one. */
 static GpNodeList *find_attrs(GpNode *e) {
-    if (e->kind == GpNode_If) return &GP_AS(If, e)->attrs;
-    if (e->kind == GpNode_Match) return &GP_AS(Match, e)->attrs;
-    if (e->kind == GpNode_While) return &GP_AS(While, e)->attrs;
-    if (e->kind == GpNode_Loop) return &GP_AS(Loop, e)->attrs;
-    if (e->kind == GpNode_For) return &GP_AS(For, e)->attrs;
-    if (e->kind == GpNode_Block) return &GP_AS(Block, e)->attrs;
+    if (e->kind == GpNode_If)
+        return &GP_AS(If, e)->attrs;
+    if (e->kind == GpNode_Match)
+        return &GP_AS(Match, e)->attrs;
+    if (e->kind == GpNode_While)
+        return &GP_AS(While, e)->attrs;
+    if (e->kind == GpNode_Loop)
+        return &GP_AS(Loop, e)->attrs;
+    if (e->kind == GpNode_For)
+        return &GP_AS(For, e)->attrs;
+    if (e->kind == GpNode_Block)
+        return &GP_AS(Block, e)->attrs;
     return NULL;
 }
 
@@ -44,11 +52,13 @@ static GpNode *parse_expr_stmt(GpParser *p, GpNodeList attrs, GpNode **tail) {
     }
     bool has_semi = gp_parser_eat(p, GpTok_Semi);
     if (!has_semi && gp_parser_is(p, GpTok_RBrace)) {
-        if (attrs.len > 0) gp_parser_unsupported(p, attrs.at[0]->span, "attributes on the value of a block");
+        if (attrs.len > 0)
+            gp_parser_unsupported(p, attrs.at[0]->span, "attributes on the value of a block");
         *tail = expr;
         return NULL;
     }
-    if (!has_semi && !gp_node_is_block_like(expr)) has_semi = gp_parser_expect_semi(p);
+    if (!has_semi && !gp_node_is_block_like(expr))
+        has_semi = gp_parser_expect_semi(p);
     GpAstExprStmt *stmt = GP_PARSER_NEW(p, ExprStmt, first);
     stmt->attrs = attrs;
     stmt->expr = expr;
@@ -58,11 +68,15 @@ static GpNode *parse_expr_stmt(GpParser *p, GpNodeList attrs, GpNode **tail) {
 
 /* Stmt = ";" | {Attr} (Let | Item | ExprStmt); NULL when there is nothing to keep */
 static GpNode *parse_stmt(GpParser *p, GpNode **tail) {
-    if (gp_parser_eat(p, GpTok_Semi)) return NULL;
+    if (gp_parser_eat(p, GpTok_Semi))
+        return NULL;
     GpNodeList attrs = gp_parse_outer_attrs(p);
-    if (p->tok.tok == GpTok_RBrace && gp_parser_report_lost_attrs(p, attrs, "statement")) return NULL;
-    if (p->tok.tok == GpTok_Let) return parse_let(p, attrs);
-    if (!gp_parser_at_item(p)) return parse_expr_stmt(p, attrs, tail);
+    if (p->tok.tok == GpTok_RBrace && gp_parser_report_lost_attrs(p, attrs, "statement"))
+        return NULL;
+    if (p->tok.tok == GpTok_Let)
+        return parse_let(p, attrs);
+    if (!gp_parser_at_item(p))
+        return parse_expr_stmt(p, attrs, tail);
     GpSpan first = gp_parser_span(p);
     GpNode *item = gp_parse_item(p, attrs);
     GpAstItemStmt *stmt = GP_PARSER_NEW(p, ItemStmt, first);
@@ -81,7 +95,8 @@ GpNode *gp_parse_block(GpParser *p, GpNodeVec *inner) {
         while (!gp_parser_is(p, GpTok_RBrace) && !p->parked) {
             uint32_t start = p->at;
             GpNode *stmt = parse_stmt(p, &tail);
-            if (stmt) GP_PUSH(p->arena, &stmts, stmt);
+            if (stmt)
+                GP_PUSH(p->arena, &stmts, stmt);
             gp_parser_recover(p, start, close, GpTok_Semi);
         }
         gp_parser_expect(p, GpTok_RBrace);

@@ -18,8 +18,10 @@ static bool dump(const char *path, bool is_quiet) {
     parse_case_init(&c, path, gp_text_cstr(&text), text.len);
     gp_text_free(&text);
     bool is_good = c.is_parsed && c.is_stable;
-    if (c.is_parsed && !is_quiet) fputs(gp_text_cstr(&c.text), stdout);
-    if (c.is_parsed && !c.is_stable) fprintf(stderr, "%s: the printed tree differs\n", path);
+    if (c.is_parsed && !is_quiet)
+        fputs(gp_text_cstr(&c.text), stdout);
+    if (c.is_parsed && !c.is_stable)
+        fprintf(stderr, "%s: the printed tree differs\n", path);
     GpText report = {.session = &c.s};
     gp_diags_sort(c.diags);
     gp_diags_render(c.diags, (GpRenderStyle){false, false}, &report);
@@ -32,8 +34,10 @@ static bool dump(const char *path, bool is_quiet) {
 int main(int argc, char **argv) {
     bool is_good = true, is_quiet = false;
     for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "-q") == 0) is_quiet = true;
-        else if (!dump(argv[i], is_quiet)) is_good = false;
+        if (strcmp(argv[i], "-q") == 0)
+            is_quiet = true;
+        else if (!dump(argv[i], is_quiet))
+            is_good = false;
     }
     return is_good ? 0 : 1;
 }

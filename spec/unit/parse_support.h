@@ -2,6 +2,7 @@
 #ifndef GP_PARSE_SUPPORT_H
 #define GP_PARSE_SUPPORT_H
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "dsl/ast.h"
@@ -13,24 +14,26 @@ typedef struct ParseCase {
     GpDiags *diags;
     GpSource *src, *printed;
     GpAstFile *file;
-    GpText text;      /* the printed tree */
-    bool is_parsed;   /* without errors */
-    bool is_stable;   /* the printed tree parses to an equal one */
+    GpText text;    /* the printed tree */
+    bool is_parsed; /* without errors */
+    bool is_stable; /* the printed tree parses to an equal one */
     bool has_thrown;
 } ParseCase;
 
 static inline void parse_in(GpSession *s, void *ud) {
     ParseCase *c = ud;
-    (void)s;
     c->names = gp_interner_make(c->arena);
     GpParse p = {c->arena, c->names, c->diags};
     c->file = gp_parse_file(&p, c->src);
     c->is_parsed = gp_diags_errors(c->diags) == 0;
-    if (!c->is_parsed) return;
+    if (!c->is_parsed)
+        return;
     gp_node_print(&c->file->node, &c->text);
-    if (c->text.failed) return;
-    c->printed = gp_source_new(&c->s, "printed", gp_text_cstr(&c->text), c->text.len, 1, 1);
-    if (!c->printed) return;
+    if (c->text.failed)
+        return;
+    c->printed = gp_source_new(s, "printed", gp_text_cstr(&c->text), c->text.len, 1, 1);
+    if (!c->printed)
+        return;
     GpAstFile *again = gp_parse_file(&p, c->printed);
     c->is_stable = gp_diags_errors(c->diags) == 0 && gp_node_equal(&c->file->node, &again->node);
 }
@@ -43,7 +46,8 @@ static inline void parse_case_init(ParseCase *c, const char *name, const char *t
     c->arena = gp_arena_new(&c->s);
     c->diags = gp_diags_new(&c->s);
     c->src = gp_source_new(&c->s, name, text, len, 1, 1);
-    if (!c->arena || !c->diags || !c->src) abort();
+    if (!c->arena || !c->diags || !c->src)
+        abort();
     c->has_thrown = gp_protect(&c->s, parse_in, c) != GpStatus_Ok;
 }
 

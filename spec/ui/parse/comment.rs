@@ -1,0 +1,3 @@
+fn f() {}
+/* outer /* inner */
+fn g() {}

@@ -1,0 +1,3 @@
+fn f() {
+    print(r#"text");
+}

@@ -1,0 +1,6 @@
+fn f() {
+    let a = b − c;
+    let d = “text”;
+    let e = a ~ b;
+    let g = `h`;
+}
