@@ -126,7 +126,7 @@ void gp_cuda_open(GpCuda *cu, const char *path) {
 }
 
 static GpStatus report_too_old(const GpCuda *cu, GpDiags *diags) {
-    char detail[160];
+    char detail[384];
     if (cu->version && cu->version < GP_CUDA_OLDEST) {
         snprintf(detail, sizeof detail, "it supports CUDA %d.%d, and gpulua needs %d.%d",
                  cu->version / 1000, cu->version % 1000 / 10, GP_CUDA_OLDEST / 1000,

@@ -499,7 +499,7 @@ static void read_limits(GpDevice *d, int index) {
     size_t total = 0;
     info->kind = GpDevice_Cuda;
     info->index = index;
-    snprintf(info->name, sizeof info->name, "cuda:%d", index);
+    snprintf(info->name, sizeof info->name, "cuda:%u", (unsigned)index % 1000);
     if (api(d)->device_name(info->product, (int)sizeof info->product, d->handle) != 0)
         info->product[0] = '\0';
     info->product[sizeof info->product - 1] = '\0';

@@ -126,6 +126,7 @@ void gp_runtime_free(GpRuntime *rt) {
             st->state = GpOwn_Freed;
             st->state_at = (GpSite){0};
         }
+        (void)gp_device_drain(d); /* the frees themselves */
         close_streams(d);
         gp_ring_clear(d);
         if (d->lost == GpStatus_Ok)

@@ -1,0 +1,281 @@
+/* The disk cache: round trips, every kind of damage, and many processes at once. */
+#include <dirent.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "runtime/internal.h"
+#include "spec/unit/runtime/support.h"
+
+static char dir[64];
+
+typedef struct Cache {
+    GpSession s;
+    GpRuntime *rt;
+    GpText log;
+} Cache;
+
+static void add_log(void *ud, const char *text, size_t len) {
+    gp_text_add(&((Cache *)ud)->log, text, len);
+}
+
+static void open_cache(Cache *c, const char *at) {
+    *c = (Cache){0};
+    gp_session_init(&c->s, NULL, NULL, &(GpHooks){.log = add_log, .ud = c});
+    c->log.session = &c->s;
+    GpRuntimeConfig config = {.cache_dir = at, .ignore_env = true};
+    assert_int_equal(gp_runtime_new(&c->s, &config, &c->rt), GpStatus_Ok);
+}
+
+static void close_cache(Cache *c) {
+    gp_runtime_free(c->rt);
+    gp_text_free(&c->log);
+    assert_int_equal(c->s.bytes, 0);
+}
+
+/* A key, and an image whose PTX is made of it. */
+static GpImage *image_of(GpSession *s, uint32_t number, uint8_t key[32]) {
+    static char ptx[20000];
+    memset(key, 0, 32);
+    memcpy(key, &number, sizeof number);
+    memset(ptx, 'a' + (int)(number % 26), sizeof ptx - 1);
+    GpImage *plain = make_scale(s, true);
+    GpImage with = *plain;
+    with.ptx = ptx;
+    with.ptx_len = sizeof ptx - 1 - number % 100;
+    ptx[with.ptx_len] = '\0';
+    GpImage *image = gp_image_copy(s, &with);
+    gp_image_release(plain);
+    return image;
+}
+
+static bool is_same(const GpImage *a, const GpImage *b) {
+    bool is_equal = strcmp(a->name, b->name) == 0 && strcmp(a->entry, b->entry) == 0 &&
+                    a->ptx_len == b->ptx_len && memcmp(a->ptx, b->ptx, a->ptx_len + 1) == 0 &&
+                    a->param_count == b->param_count && a->site_count == b->site_count &&
+                    a->param_bytes == b->param_bytes && a->min_sm == b->min_sm &&
+                    a->ptx_version == b->ptx_version && a->cluster[2] == b->cluster[2];
+    for (uint32_t i = 0; is_equal && i < a->param_count; i++)
+        is_equal = a->params[i].kind == b->params[i].kind && a->params[i].arg == b->params[i].arg &&
+                   a->params[i].offset == b->params[i].offset &&
+                   a->params[i].bytes == b->params[i].bytes;
+    for (uint32_t i = 0; is_equal && i < a->site_count; i++)
+        is_equal = strcmp(a->sites[i].place.file, b->sites[i].place.file) == 0 &&
+                   a->sites[i].place.line == b->sites[i].place.line &&
+                   strcmp(a->sites[i].what, b->sites[i].what) == 0;
+    return is_equal;
+}
+
+/* Puts image `number` and says whether it comes back equal; a miss is false, wrong is a failure. */
+static bool round_trip(Cache *c, uint32_t number) {
+    uint8_t key[32];
+    GpImage *image = image_of(&c->s, number, key);
+    gp_cache_put(c->rt, key, image);
+    GpImage *back = gp_cache_get(c->rt, key);
+    if (back)
+        assert_true(is_same(image, back));
+    gp_image_release(image);
+    gp_image_release(back);
+    return back != NULL;
+}
+
+static void test_round_trip(void **state) {
+    (void)state;
+    Cache c;
+    GpCacheInfo info;
+    uint8_t key[32] = {9, 9, 9};
+    open_cache(&c, dir);
+    gp_cache_clear(c.rt);
+    for (uint32_t i = 0; i < 150; i++)
+        assert_true(round_trip(&c, i));
+    assert_null(gp_cache_get(c.rt, key));
+    gp_cache_info(c.rt, &info);
+    assert_int_equal(info.entries, 150);
+    assert_true(info.bytes > 150 * 19000 && info.writable);
+    gp_cache_clear(c.rt);
+    gp_cache_info(c.rt, &info);
+    assert_int_equal(info.entries, 0);
+    assert_int_equal(c.log.len, 0);
+    close_cache(&c);
+    open_cache(&c, "");
+    assert_null(gp_cache_dir(c.rt));
+    assert_false(round_trip(&c, 1));
+    close_cache(&c);
+}
+
+static void name_file(char path[256], const uint8_t key[32]) {
+    int at = snprintf(path, 256, "%s/", dir);
+    for (int i = 0; i < 32; i++)
+        at += snprintf(path + at, 256 - (size_t)at, "%02x", key[i]);
+    snprintf(path + at, 256 - (size_t)at, ".gpc");
+}
+
+static void write_file(const char *path, const char *at, size_t len) {
+    FILE *f = fopen(path, "wb");
+    assert_non_null(f);
+    assert_int_equal(fwrite(at, 1, len, f), len);
+    fclose(f);
+}
+
+/* The checksum is made right again, so that the reader of the image is tested and not it. */
+static void sign(char *data, size_t len) {
+    uint64_t hash = UINT64_C(0xcbf29ce484222325), bytes = len - 56;
+    for (size_t i = 56; i < len; i++)
+        hash = (hash ^ (uint8_t)data[i]) * UINT64_C(0x100000001b3);
+    hash ^= bytes;
+    memcpy(data + 40, &bytes, 8);
+    memcpy(data + 48, &hash, 8);
+}
+
+static void test_damage(void **state) {
+    (void)state;
+    Cache c;
+    uint8_t key[32];
+    char path[256];
+    open_cache(&c, dir);
+    GpImage *image = make_scale(&c.s, true);
+    memset(key, 7, sizeof key);
+    gp_cache_put(c.rt, key, image);
+    name_file(path, key);
+    GpText good = {.session = &c.s};
+    assert_int_equal(gp_file_read(path, &good), GpStatus_Ok);
+    char *bad = malloc(good.len + 16);
+    for (size_t len = 0; len < good.len; len++) { /* cut anywhere */
+        memcpy(bad, good.at, good.len);
+        write_file(path, bad, len);
+        assert_null(gp_cache_get(c.rt, key));
+        if (len < 56)
+            continue;
+        sign(bad, len); /* and with a checksum that agrees */
+        write_file(path, bad, len);
+        assert_null(gp_cache_get(c.rt, key));
+    }
+    for (size_t i = 0; i < good.len; i++) { /* any bit turned */
+        memcpy(bad, good.at, good.len);
+        bad[i] = (char)(bad[i] ^ 1 << i % 8);
+        write_file(path, bad, good.len);
+        assert_null(gp_cache_get(c.rt, key));
+        if (i < 56)
+            continue;
+        sign(bad, good.len); /* whatever it then means, it must be safe to read */
+        write_file(path, bad, good.len);
+        gp_image_release(gp_cache_get(c.rt, key));
+    }
+    memcpy(bad, good.at, good.len);
+    memset(bad + good.len, 0, 16);
+    write_file(path, bad, good.len + 16);
+    assert_null(gp_cache_get(c.rt, key));
+    key[0] = 8; /* another key's file */
+    name_file(path, key);
+    write_file(path, good.at, good.len);
+    assert_null(gp_cache_get(c.rt, key));
+    assert_true(c.log.len > 0);
+    free(bad);
+    gp_text_free(&good);
+    gp_image_release(image);
+    gp_cache_clear(c.rt);
+    close_cache(&c);
+}
+
+/* Sixteen processes put, get and clear the same entries. */
+static void test_processes(void **state) {
+    (void)state;
+    pid_t children[16];
+    for (uint32_t i = 0; i < 16; i++) {
+        children[i] = fork();
+        if (children[i] != 0)
+            continue;
+        Cache c;
+        open_cache(&c, dir);
+        uint32_t hits = 0;
+        for (uint32_t turn = 0; turn < 200; turn++) {
+            hits += round_trip(&c, (turn + i) % 10);
+            if (turn % 50 == 49 && i == 0)
+                gp_cache_clear(c.rt);
+        }
+        bool is_quiet = !strstr(gp_text_cstr(&c.log), "damaged");
+        close_cache(&c);
+        _exit(is_quiet && hits > 100 ? 0 : 1);
+    }
+    for (int i = 0; i < 16; i++) {
+        int status = -1;
+        assert_int_equal(waitpid(children[i], &status, 0), children[i]);
+        assert_int_equal(status, 0);
+    }
+    DIR *d = opendir(dir);
+    for (struct dirent *e; (e = readdir(d));)
+        assert_null(strstr(e->d_name, ".tmp"));
+    closedir(d);
+}
+
+/* A place that cannot be written is a cache that is always empty. */
+static void test_read_only(void **state) {
+    (void)state;
+    Cache c;
+    GpCacheInfo info;
+    open_cache(&c, "/proc/gpulua");
+    assert_false(round_trip(&c, 1));
+    gp_cache_info(c.rt, &info);
+    assert_false(info.writable);
+    assert_true(c.log.len > 0);
+    close_cache(&c);
+    char sub[96];
+    snprintf(sub, sizeof sub, "%s/a/b", dir);
+    open_cache(&c, sub);
+    assert_true(round_trip(&c, 1)); /* folders are made */
+    close_cache(&c);
+    if (geteuid() == 0) { /* root ignores modes: a child that is not root tries */
+        chmod(dir, 0755);
+        pid_t child = fork();
+        if (child == 0) {
+            open_cache(&c, dir);
+            bool is_fine = setuid(65534) == 0 && !round_trip(&c, 77);
+            close_cache(&c);
+            _exit(is_fine ? 0 : 1);
+        }
+        int status = -1;
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_int_equal(status, 0);
+    }
+}
+
+static void test_full_disk(void **state) {
+    (void)state;
+    char at[96];
+    snprintf(at, sizeof at, "%s/full", dir);
+    mkdir(at, 0700);
+    if (mount("tmpfs", at, "tmpfs", 0, "size=64k") != 0)
+        skip(); /* not allowed to mount */
+    Cache c;
+    open_cache(&c, at);
+    uint32_t hits = 0;
+    for (uint32_t i = 0; i < 40; i++)
+        hits += round_trip(&c, i);
+    bool is_fine = hits >= 1 && hits < 10 && c.log.len > 0;
+    close_cache(&c);
+    umount(at);
+    assert_true(is_fine);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_round_trip), cmocka_unit_test(test_damage),
+    cmocka_unit_test(test_processes),  cmocka_unit_test(test_read_only),
+    cmocka_unit_test(test_full_disk),
+};
+
+static void remove_dir(void) {
+    char command[96];
+    snprintf(command, sizeof command, "rm -rf %s", dir);
+    if (system(command) != 0)
+        print_error("cannot remove %s\n", dir);
+}
+
+int main(void) {
+    snprintf(dir, sizeof dir, "/tmp/gpulua-cache-XXXXXX");
+    if (!mkdtemp(dir))
+        return 1;
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    remove_dir();
+    return failed;
+}

@@ -1,0 +1,223 @@
+/* Launches: numbers, order across streams, failed checks, and what happens to ops. */
+#include "spec/unit/runtime/support.h"
+
+static double peek(World *w, GpTensor *t, int64_t i) {
+    GpScalar got;
+    expect_status(w, gp_tensor_peek(t, i, &got, line(1), w->diags), GpStatus_Ok);
+    return got.f;
+}
+
+static void launch(World *w, GpTensor *out, GpTensor *in, double by, uint32_t n, GpStream *s) {
+    ScaleCall c;
+    expect_status(w, gp_launch_now(w->rt, call_scale(w, &c, out, in, by, n, 2), s, w->diags),
+                  GpStatus_Ok);
+}
+
+static void test_numbers(void **state) {
+    (void)state;
+    static const int64_t sizes[] = {1, 7, 1000, 1025, 1 << 20};
+    World w;
+    open_world(&w);
+    for (size_t i = 0; i < GP_COUNT(sizes); i++) {
+        int64_t n = sizes[i];
+        GpTensor *x = new_iota(&w, n, "x"), *z = new_iota(&w, n, "z");
+        launch(&w, z, x, 3, (uint32_t)n, NULL);
+        float *host = malloc((size_t)n * 4);
+        expect_status(&w, gp_tensor_read(z, host, (size_t)n * 4, line(1), w.diags), GpStatus_Ok);
+        for (int64_t k = 0; k < n; k++)
+            assert_true(host[k] == 3 * (float)k);
+        free(host);
+        gp_tensor_release(x);
+        gp_tensor_release(z);
+        w.name_count = 0;
+    }
+    close_world(&w);
+}
+
+/* A chain over streams: each step needs the one before, and overwrites what another reads. */
+static void test_streams(void **state) {
+    (void)state;
+    World w;
+    open_world(&w);
+    GpStream *s[6];
+    GpTensor *a = new_iota(&w, 64, "a"), *b = new_iota(&w, 64, "b"), *c[6];
+    for (int i = 0; i < 6; i++) {
+        expect_status(&w, gp_stream_new(w.device, w.diags, &s[i]), GpStatus_Ok);
+        c[i] = new_iota(&w, 64, "c");
+    }
+    for (int round = 0; round < 5; round++) {
+        launch(&w, b, a, 2, 64, s[0]);          /* b = 2a */
+        for (int i = 1; i < 6; i++)
+            launch(&w, c[i], b, i, 64, s[i]);   /* five readers of b */
+        launch(&w, b, a, 7, 64, s[1]);          /* behind all of them */
+        launch(&w, a, c[5], 0.1, 64, s[2]);     /* a = 10a/10: behind the readers of a */
+        launch(&w, c[0], b, 1, 64, s[3]);
+    }
+    for (int i = 1; i < 6; i++)
+        assert_true(peek(&w, c[i], 3) == 2.0 * 3 * i);
+    assert_true(peek(&w, c[0], 3) == 21);
+    GpStream *again;
+    for (int i = 0; i < 6; i++) {
+        expect_status(&w, gp_stream_sync(s[i], w.diags), GpStatus_Ok);
+        assert_true(gp_stream_is_idle(s[i]));
+        gp_stream_release(s[i]);
+        gp_tensor_release(c[i]);
+    }
+    expect_status(&w, gp_stream_new(w.device, w.diags, &again), GpStatus_Ok);
+    gp_stream_release(again);
+    /* memory goes behind the work that uses it */
+    launch(&w, b, a, 5, 64, NULL);
+    gp_tensor_release(a);
+    assert_true(peek(&w, b, 4) == 20);
+    gp_tensor_release(b);
+    expect_status(&w, gp_device_sync(w.device, w.diags), GpStatus_Ok);
+    close_world(&w);
+}
+
+static void test_failure(void **state) {
+    (void)state;
+    World w;
+    open_world(&w);
+    GpTensor *x = new_iota(&w, 8, "x"), *z = new_iota(&w, 16, "z");
+    GpRunOp *op;
+    ScaleCall c;
+    float host[16];
+    expect_status(&w, gp_op_make(w.rt, call_scale(&w, &c, z, x, 2, 9, 3), w.diags, &op),
+                  GpStatus_Ok);
+    assert_int_equal(gp_op_sync(op, NULL, line(4), w.diags), GpStatus_Diagnostics);
+    expect_text(&w, "failure.txt");
+    assert_true(gp_op_is_done(op));
+    expect_code(&w, gp_op_sync(op, NULL, line(4), w.diags), "G0401");
+    gp_op_release(op);
+    expect_code(&w, gp_tensor_read(z, host, sizeof host, line(5), w.diags), "G0401");
+    expect_code(&w, gp_tensor_sync(z, w.diags), "G0401");
+    expect_status(&w, gp_device_sync(w.device, w.diags), GpStatus_Ok); /* it was told already */
+    assert_true(peek(&w, x, 7) == 7); /* only what was written has failed */
+    /* the device stays usable, and the next launch is judged by itself */
+    expect_status(&w, gp_op_make(w.rt, call_scale(&w, &c, z, x, 2, 8, 3), w.diags, &op),
+                  GpStatus_Ok);
+    expect_status(&w, gp_op_sync(op, NULL, line(4), w.diags), GpStatus_Ok);
+    gp_op_release(op);
+    expect_code(&w, gp_tensor_read(z, host, sizeof host, line(5), w.diags), "G0401");
+    /* overwritten whole: by a write, a fill, or a launch that says so */
+    expect_status(&w, gp_tensor_fill(z, (GpScalar){.elem = GpElem_F32, .f = 4}, line(5), w.diags),
+                  GpStatus_Ok);
+    assert_true(peek(&w, z, 15) == 4);
+    launch(&w, z, x, 2, 9, NULL);
+    expect_code(&w, gp_stream_sync(gp_device_default_stream(w.device), w.diags), "G0401");
+    call_scale(&w, &c, z, z, 2, 8, 3);
+    c.args[1].tensor = x;
+    c.args[0].is_overwritten = true;
+    expect_status(&w, gp_launch_now(w.rt, &c.r, NULL, w.diags), GpStatus_Ok);
+    assert_true(peek(&w, z, 7) == 14);
+    /* a failure that nobody asked about before the overwriting is gone */
+    launch(&w, z, x, 2, 9, NULL);
+    expect_status(&w, gp_tensor_write(z, host, sizeof host, line(5), w.diags), GpStatus_Ok);
+    expect_status(&w, gp_tensor_read(z, host, sizeof host, line(5), w.diags), GpStatus_Ok);
+    /* a copy of failed data is refused */
+    launch(&w, z, x, 2, 9, NULL);
+    GpTensor *y = new_iota(&w, 16, "y");
+    expect_code(&w, gp_tensor_copy(y, z, line(5), w.diags), "G0401");
+    gp_tensor_release(x);
+    gp_tensor_release(y);
+    gp_tensor_release(z);
+    close_world(&w);
+}
+
+/* More launches than there are mailboxes, with the written tensor gone before the end. */
+static void test_many(void **state) {
+    (void)state;
+    World w;
+    open_world(&w);
+    GpTensor *x = new_iota(&w, 4, "x"), *z = new_iota(&w, 4, "z");
+    for (int i = 0; i < 20000; i++)
+        launch(&w, z, x, 2, i == 19999 ? 5 : 4, NULL);
+    gp_tensor_release(z);
+    expect_code(&w, gp_device_sync(w.device, w.diags), "G0401");
+    gp_tensor_release(x);
+    close_world(&w);
+}
+
+static void test_limits(void **state) {
+    (void)state;
+    World w;
+    open_world(&w);
+    GpTensor *x = new_iota(&w, 4, "x"), *z = new_iota(&w, 4, "z"), *far;
+    GpDevice *other;
+    ScaleCall c;
+    call_scale(&w, &c, z, x, 2, 4, 2);
+    c.r.grid.grid[1] = 65536;
+    assert_int_equal(gp_launch_now(w.rt, &c.r, NULL, w.diags), GpStatus_Diagnostics);
+    forget_diags(&w);
+    call_scale(&w, &c, z, x, 2, 4, 2);
+    c.r.grid.block[0] = 2000;
+    expect_code(&w, gp_launch_now(w.rt, &c.r, NULL, w.diags), "G0304");
+    c.r.grid.block[0] = 512;
+    c.r.grid.block[1] = 4;
+    expect_code(&w, gp_launch_now(w.rt, &c.r, NULL, w.diags), "G0304");
+    call_scale(&w, &c, z, x, 2, 4, 2);
+    c.r.arg_count = 2;
+    expect_code(&w, gp_launch_now(w.rt, &c.r, NULL, w.diags), "G0307");
+    c.r.arg_count = 3;
+    c.args[1].tensor = NULL;
+    expect_code(&w, gp_launch_now(w.rt, &c.r, NULL, w.diags), "G0307");
+    expect_status(&w, gp_device_open(w.rt, GP_STR("interp"), w.diags, &other, NULL), GpStatus_Ok);
+    if (other != w.device) {
+        expect_status(&w, gp_tensor_new(other, GpElem_F32, &(GpShape){{4}, 1}, line(1), w.diags,
+                                        &far), GpStatus_Ok);
+        call_scale(&w, &c, z, far, 2, 4, 2);
+        expect_code(&w, gp_launch_now(w.rt, &c.r, NULL, w.diags), "G0303");
+        gp_tensor_release(far);
+    }
+    launch(&w, z, x, 9, 0, NULL); /* no blocks: nothing to do */
+    assert_true(peek(&w, z, 3) == 3);
+    gp_tensor_release(x);
+    gp_tensor_release(z);
+    close_world(&w);
+}
+
+/* Whatever allocation fails, nothing leaks and nothing is half done. */
+static bool run_all_once(GpSession *s) {
+    World w = {.s = *s};
+    GpRuntime *rt = NULL;
+    GpDiags *diags = gp_diags_new(s);
+    GpRuntimeConfig config = {.cache_dir = "", .cpu_threads = 2};
+    GpDevice *d = NULL;
+    GpImage *image = NULL;
+    GpTensor *x = NULL, *z = NULL;
+    GpRunOp *op = NULL;
+    GpShape shape = {{4}, 1};
+    bool is_done = diags && gp_runtime_new(s, &config, &rt) == GpStatus_Ok &&
+                   gp_device_open(rt, gp_str_from(test_device), diags, &d, NULL) == GpStatus_Ok;
+    if (is_done)
+        image = make_scale(s, gp_device_info(d)->kind == GpDevice_Cuda);
+    is_done = image && gp_exec_new(d, image, diags, &w.scale) == GpStatus_Ok &&
+              gp_tensor_new(d, GpElem_F32, &shape, line(0), diags, &x) == GpStatus_Ok &&
+              gp_tensor_new(d, GpElem_F32, &shape, line(0), diags, &z) == GpStatus_Ok &&
+              gp_tensor_fill(x, (GpScalar){.elem = GpElem_F32}, line(0), diags) == GpStatus_Ok;
+    ScaleCall c;
+    is_done = is_done &&
+              gp_op_make(rt, call_scale(&w, &c, z, x, 2, 4, 0), diags, &op) == GpStatus_Ok &&
+              gp_op_sync(op, NULL, line(0), diags) == GpStatus_Ok;
+    gp_op_release(op);
+    gp_tensor_release(x);
+    gp_tensor_release(z);
+    gp_exec_release(w.scale);
+    gp_image_release(image);
+    gp_runtime_free(rt);
+    gp_diags_release(diags);
+    return is_done;
+}
+
+static void test_out_of_memory(void **state) {
+    (void)state;
+    assert_true(fail_every_allocation(run_all_once) > 5);
+    assert_int_equal(fake_live(), 0);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_numbers), cmocka_unit_test(test_streams),
+    cmocka_unit_test(test_failure), cmocka_unit_test(test_many),
+    cmocka_unit_test(test_limits),  cmocka_unit_test(test_out_of_memory),
+};
+RUN_TESTS(tests)

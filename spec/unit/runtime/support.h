@@ -1,0 +1,233 @@
+/* What tests of the runtime share: a script with lines for sites, names for values, and the
+** test kernel on whichever device is under test. */
+#ifndef GP_RUNTIME_TEST_SUPPORT_H
+#define GP_RUNTIME_TEST_SUPPORT_H
+
+#include <dlfcn.h>
+
+#include "core/os_posix.h"
+#include "runtime/runtime.h"
+#include "spec/support/test_kernels.h"
+#include "spec/unit/unit.h"
+
+static const char *test_device = "cpu";
+static const char *test_folder = ".";
+
+#define MAX_NAMES 32
+
+typedef struct World {
+    GpSession s;
+    GpSource *script, *kernels;
+    GpRuntime *rt;
+    GpDevice *device;
+    GpDiags *diags;
+    GpText written; /* through the write hook */
+    GpExec *scale;
+    struct {
+        const void *value;
+        const char *name;
+    } names[MAX_NAMES];
+    int name_count, collections;
+    void (*on_collect)(struct World *w);
+    void *garbage;
+} World;
+
+static inline GpSpan resolve_site(void *ud, GpSite site) {
+    World *w = ud;
+    uint32_t start = w->script->line_starts[site.line - 1];
+    GpStr line = gp_source_line(w->script, site.line - 1);
+    return (GpSpan){w->script, start, (uint32_t)line.len};
+}
+
+static inline GpSpan locate_place(void *ud, const GpPlaceInFile *place) {
+    World *w = ud;
+    return (GpSpan){w->kernels, w->kernels->line_starts[place->line - 1] + place->column - 1, 5};
+}
+
+static inline void collect_garbage(void *ud) {
+    World *w = ud;
+    w->collections++;
+    if (w->on_collect)
+        w->on_collect(w);
+}
+
+static inline bool name_value(void *ud, const void *value, GpText *out) {
+    World *w = ud;
+    for (int i = w->name_count - 1; i >= 0; i--) {
+        if (w->names[i].value != value)
+            continue;
+        gp_text_puts(out, w->names[i].name);
+        return true;
+    }
+    return false;
+}
+
+static inline void write_text(void *ud, const char *text, size_t len) {
+    gp_text_add(&((World *)ud)->written, text, len);
+}
+
+static inline void call_it(World *w, const void *value, const char *name) {
+    assert_true(w->name_count < MAX_NAMES);
+    w->names[w->name_count].value = value;
+    w->names[w->name_count++].name = name;
+}
+
+static inline GpSite line(uint32_t number) { return (GpSite){1, number}; }
+
+/* The kernel of test_kernels.h: out: &mut [f32], in: &[f32], by: f32. */
+static inline GpImage *make_scale(GpSession *s, bool is_gpu) {
+    GpImageParam params[] = {{GpParam_Base, 0, 0, 8, 0},   {GpParam_Len, 0, 0, 8, 8},
+                             {GpParam_Base, 1, 0, 8, 16},  {GpParam_Len, 1, 0, 8, 24},
+                             {GpParam_Mailbox, 0, 0, 8, 32}, {GpParam_Scalar, 2, 0, 4, 40}};
+    GpCheckSite sites[] = {{GpCheck_Index, 0, {"scale.rs", 2, 14}, "a[i]"},
+                           {GpCheck_Index, 0, {"scale.rs", 2, 5}, "o[i]"}};
+    GpImage image = {.session = s,
+                     .refs = 1,
+                     .kind = is_gpu ? GpImage_Ptx : GpImage_Cpu,
+                     .name = "scale",
+                     .params = params,
+                     .param_count = GP_COUNT(params),
+                     .param_bytes = 44,
+                     .sites = sites,
+                     .site_count = GP_COUNT(sites),
+                     .ptx = is_gpu ? "// scale" : NULL,
+                     .ptx_len = is_gpu ? 8 : 0,
+                     .entry = is_gpu ? "scale" : NULL,
+                     .cluster = {1, 1, 1},
+                     .ptx_version = 80,
+                     .min_sm = 80,
+                     .cpu_entry = is_gpu ? NULL : test_scale};
+    return gp_image_copy(s, &image);
+}
+
+static inline void open_world(World *w) {
+    static const char script[] = "line1()\nline2()\nline3()\nline4()\nline5()\nline6()\n";
+    static const char kernels[] = "fn scale() {\n    o[i] = * a[i];\n}\n";
+    *w = (World){0};
+    gp_session_init(&w->s, NULL, NULL, &(GpHooks){.write = write_text, .ud = w});
+    w->written.session = &w->s;
+    w->script = gp_source_new(&w->s, "script.lua", script, sizeof script - 1, 1, 1);
+    w->kernels = gp_source_new(&w->s, "scale.rs", kernels, sizeof kernels - 1, 1, 1);
+    w->diags = gp_diags_new(&w->s);
+    GpRuntimeConfig config = {.hooks = {.resolve = resolve_site,
+                                        .collect = collect_garbage,
+                                        .name = name_value,
+                                        .locate = locate_place,
+                                        .ud = w},
+                              .cache_dir = "",
+                              .cpu_threads = 3};
+    assert_int_equal(gp_runtime_new(&w->s, &config, &w->rt), GpStatus_Ok);
+    GpStatus status =
+        gp_device_open(w->rt, gp_str_from(test_device), w->diags, &w->device, NULL);
+    assert_int_equal(status, GpStatus_Ok);
+    GpImage *image = make_scale(&w->s, gp_device_info(w->device)->kind == GpDevice_Cuda);
+    assert_int_equal(gp_exec_new(w->device, image, w->diags, &w->scale), GpStatus_Ok);
+    gp_image_release(image);
+}
+
+static inline int fake_live(void) {
+    void *library = getenv("GPULUA_LIBCUDA")
+                        ? dlopen(getenv("GPULUA_LIBCUDA"), RTLD_NOW | RTLD_NOLOAD)
+                        : NULL;
+    int (*live)(void) = NULL;
+    void *symbol = library ? dlsym(library, "gp_fake_live") : NULL;
+    memcpy(&live, &symbol, sizeof symbol);
+    return live ? live() : 0;
+}
+
+/* Everything that was taken is given back, here and in the driver. */
+static inline void close_world(World *w) {
+    gp_exec_release(w->scale);
+    gp_runtime_free(w->rt);
+    gp_diags_release(w->diags);
+    gp_source_release(w->script);
+    gp_source_release(w->kernels);
+    gp_text_free(&w->written);
+    assert_int_equal(w->s.bytes, 0);
+    assert_int_equal(fake_live(), 0);
+}
+
+static inline void forget_diags(World *w) {
+    gp_diags_release(w->diags);
+    w->diags = gp_diags_new(&w->s);
+}
+
+static inline GpTensor *new_tensor(World *w, GpElem elem, GpShape shape, const char *name) {
+    GpTensor *t;
+    assert_int_equal(gp_tensor_new(w->device, elem, &shape, line(1), w->diags, &t), GpStatus_Ok);
+    call_it(w, t, name);
+    return t;
+}
+
+/* f32, 0 1 2 ... */
+static inline GpTensor *new_iota(World *w, int64_t count, const char *name) {
+    GpTensor *t = new_tensor(w, GpElem_F32, (GpShape){{count}, 1}, name);
+    float *host = malloc((size_t)count * sizeof *host + 1);
+    for (int64_t i = 0; i < count; i++)
+        host[i] = (float)i;
+    assert_int_equal(gp_tensor_write(t, host, (size_t)count * 4, line(1), w->diags), GpStatus_Ok);
+    free(host);
+    return t;
+}
+
+typedef struct ScaleCall {
+    GpRunArg args[3];
+    GpRunRequest r;
+} ScaleCall;
+
+static inline const GpRunRequest *call_scale(World *w, ScaleCall *c, GpTensor *out, GpTensor *in,
+                                             double by, uint32_t blocks, uint32_t at) {
+    *c = (ScaleCall){.args = {{.access = GpAccess_Write, .tensor = out, .param = "out"},
+                              {.access = GpAccess_Read, .tensor = in, .param = "a"},
+                              {.scalar = {.elem = GpElem_F32, .f = by}, .param = "by"}}};
+    c->r = (GpRunRequest){.exec = w->scale,
+                          .grid = {{blocks, 1, 1}, {1, 1, 1}},
+                          .args = c->args,
+                          .arg_count = 3,
+                          .kernel = "scale",
+                          .site = line(at)};
+    return &c->r;
+}
+
+static inline void expect_status(World *w, GpStatus got, GpStatus want) {
+    if (got != want) {
+        GpText text = {.session = &w->s};
+        gp_diags_render(w->diags, (GpRenderStyle){false, false}, &text);
+        print_error("%s instead of %s\n%s", gp_status_name(got), gp_status_name(want),
+                    gp_text_cstr(&text));
+        gp_text_free(&text);
+    }
+    assert_int_equal(got, want);
+}
+
+/* The only diagnostic has this code; it is forgotten. */
+static inline void expect_code(World *w, GpStatus got, const char *code) {
+    assert_int_not_equal(got, GpStatus_Ok);
+    assert_int_equal(gp_diags_count(w->diags), 1);
+    assert_string_equal(gp_diag_row(gp_diag_code(gp_diags_at(w->diags, 0)))->code, code);
+    forget_diags(w);
+}
+
+/* The diagnostics render as the file says; they are forgotten. GPULUA_BLESS=1 writes it. */
+static inline void expect_text(World *w, const char *file) {
+    GpText got = {.session = &w->s}, want = got, path = got;
+    gp_diags_render(w->diags, (GpRenderStyle){false, false}, &got);
+    gp_text_printf(&path, "%s/%s", test_folder, file);
+    if (getenv("GPULUA_BLESS"))
+        assert_int_equal(gp_file_write(&w->s, path.at, got.at, got.len), GpStatus_Ok);
+    assert_int_equal(gp_file_read(path.at, &want), GpStatus_Ok);
+    assert_string_equal(gp_text_cstr(&got), gp_text_cstr(&want));
+    gp_text_free(&got);
+    gp_text_free(&want);
+    gp_text_free(&path);
+    forget_diags(w);
+}
+
+#define RUN_TESTS(tests)                                                                           \
+    int main(int argc, char **argv) {                                                              \
+        test_folder = argc > 1 ? argv[1] : ".";                                                    \
+        test_device = argc > 2 ? argv[2] : "cpu";                                                  \
+        return cmocka_run_group_tests(tests, NULL, NULL);                                          \
+    }
+
+#endif
