@@ -33,8 +33,7 @@ static const Symbol symbols[] = {
     SYMBOL(tanhf),   SYMBOL(tanh),    SYMBOL(powf),    SYMBOL(pow),    SYMBOL(atan2f),
     SYMBOL(atan2),   SYMBOL(fmaf),    SYMBOL(fma),     SYMBOL(floorf), SYMBOL(floor),
     SYMBOL(ceilf),   SYMBOL(ceil),    SYMBOL(truncf),  SYMBOL(trunc),  SYMBOL(roundf),
-    SYMBOL(round),   SYMBOL(gp_f32_from_f8e4m3),       SYMBOL(gp_f32_from_f8e5m2),
-    SYMBOL(gp_f8e4m3_from_f32),       SYMBOL(gp_f8e5m2_from_f32),
+    SYMBOL(round),   SYMBOL(gp_f32_from_f8e4m3),       SYMBOL(gp_f8e4m3_from_f32),
 };
 
 /* Indices that follow the ABI's parameters in the body function. */

@@ -23,7 +23,7 @@ LLVMValueRef gp_emit_scalar(GpEmit *e, GpElem elem, GpScalar value) {
     return LLVMConstInt(type, bits, false);
 }
 
-/* f8 on the CPU: the conversions of core/, called from the JIT's symbol table (cpu.c). */
+/* A conversion of core/, found in the JIT's symbol table (cpu.c). */
 static LLVMValueRef call_core(GpEmit *e, const char *name, LLVMTypeRef result, LLVMValueRef x) {
     LLVMTypeRef param = LLVMTypeOf(x);
     LLVMTypeRef type = LLVMFunctionType(result, &param, 1, false);
@@ -32,60 +32,100 @@ static LLVMValueRef call_core(GpEmit *e, const char *name, LLVMTypeRef result, L
     return LLVMBuildCall2(e->b, type, fn, &x, 1, "");
 }
 
-static LLVMValueRef f8_to_float(GpEmit *e, GpElem elem, LLVMValueRef v) {
-    bool is_e4 = elem == GpElem_F8E4;
-    if (!e->is_gpu) {
-        LLVMValueRef wide = LLVMBuildZExt(e->b, v, i32(e), "");
-        return call_core(e, is_e4 ? "gp_f32_from_f8e4m3" : "gp_f32_from_f8e5m2", f32(e), wide);
-    }
+static LLVMValueRef half_to_float(GpEmit *e, LLVMValueRef bits) {
+    LLVMValueRef half = LLVMBuildBitCast(e->b, bits, LLVMHalfTypeInContext(e->ctx), "");
+    return LLVMBuildFPExt(e->b, half, f32(e), "");
+}
+
+/* f8e4m3fn: conversion instructions on the GPU, core/'s functions on the CPU. */
+static LLVMValueRef e4m3_to_float(GpEmit *e, LLVMValueRef v) {
+    if (!e->is_gpu)
+        return call_core(e, "gp_f32_from_f8e4m3", f32(e), LLVMBuildZExt(e->b, v, i32(e), ""));
     LLVMValueRef pair = LLVMBuildZExt(e->b, v, LLVMInt16TypeInContext(e->ctx), "");
-    LLVMValueRef half2 = gp_emit_intrinsic(
-        e, is_e4 ? "llvm.nvvm.e4m3x2.to.f16x2.rn" : "llvm.nvvm.e5m2x2.to.f16x2.rn", NULL, &pair, 1);
+    LLVMValueRef half2 = gp_emit_intrinsic(e, "llvm.nvvm.e4m3x2.to.f16x2.rn", NULL, &pair, 1);
     LLVMValueRef half = LLVMBuildExtractElement(e->b, half2, u32(e, 0), "");
     return LLVMBuildFPExt(e->b, half, f32(e), "");
 }
 
-static LLVMValueRef f8_from_float(GpEmit *e, GpElem elem, LLVMValueRef v) {
-    bool is_e4 = elem == GpElem_F8E4;
+static LLVMValueRef e4m3_from_float(GpEmit *e, LLVMValueRef v) {
     LLVMTypeRef i8 = LLVMInt8TypeInContext(e->ctx);
-    if (!e->is_gpu)
-        return call_core(e, is_e4 ? "gp_f8e4m3_from_f32" : "gp_f8e5m2_from_f32", i8, v);
+    if (!e->is_gpu) return call_core(e, "gp_f8e4m3_from_f32", i8, v);
     LLVMValueRef args[] = {LLVMConstReal(f32(e), 0.0), v};
-    LLVMValueRef pair = gp_emit_intrinsic(
-        e, is_e4 ? "llvm.nvvm.ff.to.e4m3x2.rn" : "llvm.nvvm.ff.to.e5m2x2.rn", NULL, args, 2);
+    LLVMValueRef pair = gp_emit_intrinsic(e, "llvm.nvvm.ff.to.e4m3x2.rn", NULL, args, 2);
     return LLVMBuildTrunc(e->b, pair, i8, "");
 }
 
-/* Rounds f32 bits to nearest even `drop` bits up: the kept bits stay where they are. NaN goes
-** through with its quiet bit set. */
-static LLVMValueRef round_bits(GpEmit *e, LLVMValueRef v, uint32_t drop) {
-    LLVMValueRef bits = LLVMBuildBitCast(e->b, v, i32(e), "");
-    LLVMValueRef odd = LLVMBuildAnd(e->b, LLVMBuildLShr(e->b, bits, u32(e, drop), ""), u32(e, 1), "");
-    LLVMValueRef half = LLVMBuildAdd(e->b, odd, u32(e, (1u << (drop - 1)) - 1), "");
-    LLVMValueRef rounded = LLVMBuildAdd(e->b, bits, half, "");
-    LLVMValueRef is_nan = LLVMBuildFCmp(e->b, LLVMRealUNO, v, v, "");
-    LLVMValueRef quiet = LLVMBuildOr(e->b, bits, u32(e, 1u << 22), "");
+/* f8e5m2 is the upper half of an f16. */
+static LLVMValueRef e5m2_to_float(GpEmit *e, LLVMValueRef v) {
+    LLVMTypeRef i16 = LLVMInt16TypeInContext(e->ctx);
+    LLVMValueRef wide = LLVMBuildZExt(e->b, v, i16, "");
+    return half_to_float(e, LLVMBuildShl(e->b, wide, LLVMConstInt(i16, 8, false), ""));
+}
+
+/* Rounds the bits of a float to nearest even, dropping the lowest `drop`, which come out zero.
+** NaN goes through with its quiet bit set. */
+static LLVMValueRef round_bits(GpEmit *e, LLVMValueRef bits, LLVMValueRef is_nan, uint32_t drop,
+                               uint32_t quiet_bit) {
+    LLVMTypeRef type = LLVMTypeOf(bits);
+    LLVMValueRef one = LLVMConstInt(type, 1, false);
+    LLVMValueRef half = LLVMConstInt(type, (1u << (drop - 1)) - 1, false);
+    LLVMValueRef mask = LLVMConstInt(type, ~(uint64_t)((1u << drop) - 1), false);
+    LLVMValueRef last = LLVMBuildLShr(e->b, bits, LLVMConstInt(type, drop, false), "");
+    LLVMValueRef odd = LLVMBuildAnd(e->b, last, one, "");
+    LLVMValueRef rounded = LLVMBuildAdd(e->b, bits, LLVMBuildAdd(e->b, odd, half, ""), "");
+    LLVMValueRef quiet = LLVMBuildOr(e->b, bits, LLVMConstInt(type, quiet_bit, false), "");
     LLVMValueRef out = LLVMBuildSelect(e->b, is_nan, quiet, rounded, "");
-    return LLVMBuildAnd(e->b, out, u32(e, ~((1u << drop) - 1)), "");
+    return LLVMBuildAnd(e->b, out, mask, "");
+}
+
+static LLVMValueRef round_f32(GpEmit *e, LLVMValueRef v, uint32_t drop) {
+    LLVMValueRef bits = LLVMBuildBitCast(e->b, v, i32(e), "");
+    return round_bits(e, bits, LLVMBuildFCmp(e->b, LLVMRealUNO, v, v, ""), drop, 1u << 22);
+}
+
+/* The bits of `wide` in a narrower float type, rounded to odd: toward zero, then the last bit set
+** when inexact. */
+static LLVMValueRef narrow_by_odd(GpEmit *e, LLVMValueRef wide, LLVMTypeRef type,
+                                  LLVMTypeRef bits_type) {
+    LLVMTypeRef wide_type = LLVMTypeOf(wide);
+    LLVMValueRef f = LLVMBuildFPTrunc(e->b, wide, type, "");
+    LLVMValueRef back = LLVMBuildFPExt(e->b, f, wide_type, "");
+    LLVMValueRef inexact = LLVMBuildFCmp(e->b, LLVMRealONE, back, wide, "");
+    LLVMValueRef over = LLVMBuildFCmp(e->b, LLVMRealOGT,
+                                      gp_emit_intrinsic(e, "llvm.fabs", wide_type, &back, 1),
+                                      gp_emit_intrinsic(e, "llvm.fabs", wide_type, &wide, 1), "");
+    LLVMValueRef bits = LLVMBuildBitCast(e->b, f, bits_type, "");
+    LLVMValueRef down = LLVMBuildSub(e->b, bits, LLVMBuildZExt(e->b, over, bits_type, ""), "");
+    LLVMValueRef odd = LLVMBuildOr(e->b, down, LLVMConstInt(bits_type, 1, false), "");
+    return LLVMBuildSelect(e->b, inexact, odd, bits, "");
+}
+
+static LLVMValueRef f32_by_odd(GpEmit *e, LLVMValueRef d) {
+    return LLVMBuildBitCast(e->b, narrow_by_odd(e, d, f32(e), i32(e)), f32(e), "");
+}
+
+static LLVMValueRef e5m2_from_float(GpEmit *e, LLVMValueRef v) {
+    LLVMTypeRef i16 = LLVMInt16TypeInContext(e->ctx);
+    LLVMValueRef bits = narrow_by_odd(e, v, LLVMHalfTypeInContext(e->ctx), i16);
+    bits = round_bits(e, bits, LLVMBuildFCmp(e->b, LLVMRealUNO, v, v, ""), 8, 1u << 9);
+    bits = LLVMBuildLShr(e->b, bits, LLVMConstInt(i16, 8, false), "");
+    return LLVMBuildTrunc(e->b, bits, LLVMInt8TypeInContext(e->ctx), "");
 }
 
 LLVMValueRef gp_emit_to_float(GpEmit *e, GpElem elem, LLVMValueRef v) {
     if (elem == GpElem_F64 || elem == GpElem_F32 || elem == GpElem_TF32) return v;
-    if (elem == GpElem_F16) {
-        LLVMValueRef half = LLVMBuildBitCast(e->b, v, LLVMHalfTypeInContext(e->ctx), "");
-        return LLVMBuildFPExt(e->b, half, f32(e), "");
-    }
+    if (elem == GpElem_F16) return half_to_float(e, v);
     if (elem == GpElem_BF16) {
         LLVMValueRef wide = LLVMBuildZExt(e->b, v, i32(e), "");
         return LLVMBuildBitCast(e->b, LLVMBuildShl(e->b, wide, u32(e, 16), ""), f32(e), "");
     }
-    return f8_to_float(e, elem, v);
+    return elem == GpElem_F8E4 ? e4m3_to_float(e, v) : e5m2_to_float(e, v);
 }
 
 LLVMValueRef gp_emit_from_float(GpEmit *e, GpElem elem, LLVMValueRef v) {
     LLVMTypeRef i16 = LLVMInt16TypeInContext(e->ctx);
     if (elem == GpElem_F64 || elem == GpElem_F32) return v;
-    if (elem == GpElem_TF32) return LLVMBuildBitCast(e->b, round_bits(e, v, 13), f32(e), "");
+    if (elem == GpElem_TF32) return LLVMBuildBitCast(e->b, round_f32(e, v, 13), f32(e), "");
     if (elem == GpElem_F16) {
         LLVMValueRef half = LLVMBuildFPTrunc(e->b, v, LLVMHalfTypeInContext(e->ctx), "");
         return LLVMBuildBitCast(e->b, half, i16, "");
@@ -95,24 +135,10 @@ LLVMValueRef gp_emit_from_float(GpEmit *e, GpElem elem, LLVMValueRef v) {
         return LLVMBuildBitCast(e->b, bf, i16, "");
     }
     if (elem == GpElem_BF16) { /* x86's vcvtneps2bf16 flushes denormals: not used */
-        LLVMValueRef high = LLVMBuildLShr(e->b, round_bits(e, v, 16), u32(e, 16), "");
+        LLVMValueRef high = LLVMBuildLShr(e->b, round_f32(e, v, 16), u32(e, 16), "");
         return LLVMBuildTrunc(e->b, high, i16, "");
     }
-    return f8_from_float(e, elem, v);
-}
-
-/* f64 to f32, rounded to odd: toward zero, then the last bit set when inexact. */
-static LLVMValueRef f32_by_odd(GpEmit *e, LLVMValueRef d) {
-    LLVMValueRef f = LLVMBuildFPTrunc(e->b, d, f32(e), "");
-    LLVMValueRef back = LLVMBuildFPExt(e->b, f, f64(e), "");
-    LLVMValueRef inexact = LLVMBuildFCmp(e->b, LLVMRealONE, back, d, "");
-    LLVMValueRef over = LLVMBuildFCmp(e->b, LLVMRealOGT,
-                                      gp_emit_intrinsic(e, "llvm.fabs", f64(e), &back, 1),
-                                      gp_emit_intrinsic(e, "llvm.fabs", f64(e), &d, 1), "");
-    LLVMValueRef bits = LLVMBuildBitCast(e->b, f, i32(e), "");
-    LLVMValueRef down = LLVMBuildSub(e->b, bits, LLVMBuildZExt(e->b, over, i32(e), ""), "");
-    LLVMValueRef odd = LLVMBuildOr(e->b, down, u32(e, 1), "");
-    return LLVMBuildBitCast(e->b, LLVMBuildSelect(e->b, inexact, odd, bits, ""), f32(e), "");
+    return elem == GpElem_F8E4 ? e4m3_from_float(e, v) : e5m2_from_float(e, v);
 }
 
 static LLVMValueRef int_to_fp(GpEmit *e, LLVMValueRef v, GpElem from, LLVMTypeRef type) {

@@ -81,14 +81,12 @@ static void refuse(OpCheck *c, const GpInst *inst, const char *what, uint16_t sm
     c->ok = false;
 }
 
-static bool is_f8(GpElem elem) { return elem == GpElem_F8E4 || elem == GpElem_F8E5; }
-
-/* f8 values are computed in f32: any elementwise operation on them converts. */
+/* f8e4m3fn is computed in f32: an elementwise operation on it converts. f8e5m2 needs only f16. */
 static bool converts_f8(const GpInst *inst) {
     if (inst->op == GpOp_Const || !gp_sig_info[gp_op_info[inst->op].sig].elementwise) return false;
-    bool any = inst->result_count && is_f8(inst->results[0]->type->elem);
+    bool any = inst->result_count && inst->results[0]->type->elem == GpElem_F8E4;
     for (uint32_t i = 0; i < inst->operand_count; i++)
-        any |= is_f8(inst->operands[i]->type->elem);
+        any |= inst->operands[i]->type->elem == GpElem_F8E4;
     return any && inst->op != GpOp_Select && inst->op != GpOp_Bitcast;
 }
 
@@ -99,7 +97,7 @@ static void check_op(GpInst *inst, void *ud) {
         refuse(c, inst, info->name, GP_MAX(info->min_sm, (uint16_t)LEAST_SM),
                GP_MAX(info->min_ptx, (uint16_t)LEAST_PTX));
     if (converts_f8(inst) && (c->target->sm < 89 || c->target->ptx < 78))
-        refuse(c, inst, "arithmetic on 8-bit floats", 89, 78);
+        refuse(c, inst, "arithmetic on f8e4m3fn", 89, 78);
 }
 
 bool gp_target_check_ops(const GpIrFn *fn, const GpTarget *t, GpDiags *diags) {
