@@ -110,7 +110,7 @@ static void read_Kernel(const Attr *a) {
         GpNode *arg = a->node->args.at[i], *value;
         GpSym flag = lone_name(arg), key = key_of(arg, &value);
         if (flag && strcmp(flag->name, "unchecked_indexing") == 0)
-            refuse(a, arg->span, "`unchecked_indexing`");
+            a->def->kernel.unchecked = true;
         else if (key)
             refuse(a, arg->span, gp_arena_printf(check_of(a)->arena, "`%s` of `#[kernel]`", key->name));
         else
@@ -129,8 +129,11 @@ static void read_entry_key(const Attr *a, GpSym key, GpNode *arg, GpNode *value)
     if (strcmp(name, "optimization_hints") == 0) {
         if (!is_hint_list(value))
             malformed(a, value->span, "`(sm_90 = (occupancy = 2))`");
-    } else if (strcmp(name, "print_ir") == 0 || strcmp(name, "deny_in_kernel_checks") == 0 ||
-               strcmp(name, "unchecked_accesses") == 0) {
+    } else if (strcmp(name, "print_ir") == 0) {
+        (void)is_true(a, value); /* `gpulua emit` shows IR */
+    } else if (strcmp(name, "unchecked_accesses") == 0) {
+        a->def->kernel.unchecked = is_true(a, value);
+    } else if (strcmp(name, "deny_in_kernel_checks") == 0) {
         if (is_true(a, value))
             refuse(a, arg->span, gp_arena_printf(check_of(a)->arena, "`%s`", name));
     } else if (strcmp(name, "preconditions") == 0 || strcmp(name, "dump_mlir_dir") == 0 ||
@@ -216,6 +219,10 @@ static void read_Contract(const Attr *a) {
 /* What only all attributes together can say. */
 static void finish_kernel(GpCollect *k, GpDef *def) {
     GpKernelAttrs *kernel = &def->kernel;
+    if (kernel->unchecked && kernel->track == GpTrack_Tile && !GP_AS(Fn, def->node)->is_unsafe) {
+        GpDiag *d = gp_diag(k->c->diags, GpDiag_G0210, def->span, def->name->name);
+        gp_primary_label(d, "not `unsafe`");
+    }
     uint32_t product = kernel->block[0] * kernel->block[1] * kernel->block[2];
     bool has_launch = kernel->max_threads || kernel->domain;
     if (has_launch && kernel->track != GpTrack_Simt) {
@@ -276,6 +283,10 @@ static bool expect_std(const Attr *a) {
         return true;
     gp_primary_label(gp_diag(check_of(a)->diags, GpDiag_G0022, a->node->node.span, a->name), "unknown attribute");
     return false;
+}
+
+static void read_Optional(const Attr *a) {
+    (void)expect_std(a); /* on parameters only: gp_check_part_attr */
 }
 
 /* Ids of the .def tables: a misspelt one is a bug of dsl/std. */
@@ -351,19 +362,48 @@ static const char *path_of(GpCheck *c, GpAstAttr *node) {
     return text;
 }
 
+static const struct Row *find_row(const char *path) {
+    for (uint32_t i = 0; i < GP_COUNT(rows); i++) {
+        if (strcmp(rows[i].path, path) == 0)
+            return &rows[i];
+    }
+    return NULL;
+}
+
+static void report_unknown(GpCollect *k, GpAstAttr *node, const char *path) {
+    if (strncmp(path, "clippy::", 8) == 0 || strncmp(path, "rustfmt::", 9) == 0)
+        return;
+    GpSym similar[GP_COUNT(rows)];
+    for (uint32_t i = 0; i < GP_COUNT(rows); i++)
+        similar[i] = gp_intern_cstr(k->c->names, rows[i].path);
+    GpSym near = gp_find_nearest(gp_intern_cstr(k->c->names, path), similar, GP_COUNT(rows));
+    GpDiag *d = gp_diag(k->c->diags, GpDiag_G0022, node->path->span, path);
+    if (near)
+        gp_suggest(d, node->path->span, near->name, "a similar name exists");
+    gp_primary_label(d, "unknown attribute");
+}
+
 static void read_one(GpCollect *k, GpDef *def, GpAstAttr *node) {
     Attr a = {k, def, node, path_of(k->c, node)};
-    bool is_lint = strncmp(a.name, "clippy::", 8) == 0 || strncmp(a.name, "rustfmt::", 9) == 0;
-    for (uint32_t i = 0; i < GP_COUNT(rows); i++) {
-        if (strcmp(rows[i].path, a.name) == 0) {
-            rows[i].read(&a);
-            return;
-        }
-    }
-    if (is_lint)
-        return;
-    GpDiag *d = gp_diag(k->c->diags, GpDiag_G0022, node->node.span, a.name);
-    gp_primary_label(d, "unknown attribute");
+    const struct Row *row = find_row(a.name);
+    if (row)
+        row->read(&a);
+    else
+        report_unknown(k, node, a.name);
+}
+
+bool gp_check_part_attr(GpCollect *k, GpNode *node) {
+    Attr a = {k, NULL, GP_AS(Attr, node), path_of(k->c, GP_AS(Attr, node))};
+    const struct Row *row = find_row(a.name);
+    if (row && row->read == read_Optional && k->is_std)
+        return true;
+    if (!row)
+        report_unknown(k, a.node, a.name);
+    else if (row->read == read_Unsupported)
+        refuse(&a, node->span, gp_arena_printf(k->c->arena, "`#[%s]`", a.name));
+    else if (row->read != read_Ignore)
+        gp_primary_label(gp_diag(k->c->diags, GpDiag_G0204, node->span, a.name), "not an item");
+    return false;
 }
 
 void gp_read_attrs(GpCollect *k, GpDef *def, GpNodeList attrs) {

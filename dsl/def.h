@@ -53,6 +53,7 @@ typedef struct GpFnSig {
     uint32_t param_count;
     const GpType *ret;
     bool has_self;
+    uint32_t optional_count; /* of std: so many last parameters may be left out of a call */
 } GpFnSig;
 
 /* A call in a body; the edges of the call graph (tracks, recursion). */

@@ -189,6 +189,8 @@ bool gp_implements(GpCheck *c, const GpType *t, const GpDef *trait) {
         return true; /* decided when it is known */
     if (trait->lang == GpLang_Copy || trait->lang == GpLang_Clone)
         return gp_ty_is_copy(gp_zonk(c, t)) || has_impl(c, t, trait);
+    if (trait->lang == GpLang_Fn && t->kind == GpTy_Ref)
+        return gp_implements(c, t->inner, trait);
     if (trait->lang == GpLang_Fn)
         return t->kind == GpTy_Closure || t->kind == GpTy_FnItem ||
                (t->kind == GpTy_Param && gp_param_has_bound(t->def, trait));

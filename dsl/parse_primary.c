@@ -12,16 +12,20 @@ static bool is_number_suffix(const char *at, size_t len) {
 }
 
 static void check_suffix(GpParser *p, GpTok tok, GpSpan suffix) {
-    if (suffix.len == 0 || !gp_parser_may_report(p))
+    if (suffix.len == 0)
         return;
     const char *text = gp_parser_sym(p, suffix)->name;
-    if (tok != GpTok_Int && tok != GpTok_Float) {
+    bool is_number = tok == GpTok_Int || tok == GpTok_Float;
+    bool is_good = is_number && is_number_suffix(text, suffix.len) && (tok == GpTok_Int || text[0] == 'f');
+    if (is_good || !gp_parser_may_report(p))
+        return;
+    if (!is_number) {
         const char *kind = tok == GpTok_Str       ? "string"
                            : tok == GpTok_ByteStr ? "byte string"
                                                   : "char";
         gp_primary_label(gp_diag(p->diags, GpDiag_G0017, suffix, kind), "invalid suffix `%s`",
                          text);
-    } else if (!is_number_suffix(text, suffix.len) || (tok == GpTok_Float && text[0] != 'f')) {
+    } else {
         GpDiag *d = gp_diag(p->diags, GpDiag_G0018, suffix, text);
         gp_primary_label(d, "invalid suffix `%s`", text);
         gp_help(d, "the suffix must be one of the numeric types (`u32`, `isize`, `f32`, etc.)");

@@ -76,6 +76,9 @@ GpDef *gp_find_path_quietly(GpCheck *c, GpDef *scope, GpNode *path, GpNamespace 
 const GpType *gp_find_primitive(GpCheck *c, GpSym name); /* NULL when it is none */
 GpDef *gp_resolve_trait(GpCheck *c, GpDef *scope, GpAstPath *path); /* E0405, E0404; NULL after it */
 
+/* resolve_similar.c: as gp_find_similar, in a list */
+GpSym gp_find_nearest(GpSym name, const GpSym *names, uint32_t count);
+
 /* resolve_args.c: generic arguments of a path segment, E0107, E0747 */
 const GpGArg *gp_resolve_args(GpCheck *c, GpDef *scope, GpDef *def, const GpGArg *owner_args,
                               uint32_t first, GpAstSegment *seg, bool fill, const GpType *self);
@@ -101,8 +104,14 @@ GpNodeList gp_node_generics(GpNode *item);
 
 /* attr.c: reads attributes into the def */
 void gp_read_attrs(GpCollect *k, GpDef *def, GpNodeList attrs);
+/* An attribute of a parameter, field, statement or expression: only those without a meaning may
+** stand there. True for #[optional] in the built-in crates. */
+bool gp_check_part_attr(GpCollect *k, GpNode *attr);
 
 /* surface.c: declarations that follow from op.def and elem.def */
 void gp_surface_print(GpText *tile, GpText *core);
+
+/* resolve_similar.c: edits between two names, a swap of neighbours counting as one. */
+uint32_t gp_name_distance(GpSym a, GpSym b);
 
 #endif

@@ -54,6 +54,18 @@ static void report_count(GpCheck *c, GpDef *def, GpAstSegment *seg, uint32_t wan
                plural(want), *names ? ": " : "", names);
 }
 
+/* `N` alone parses as a type, and so does a macro: both may be constants. */
+static bool may_be_const(GpCheck *c, GpDef *scope, GpNode *node) {
+    if (node->kind != GpNode_TypePath)
+        return node->kind == GpNode_TypeMacro || node->kind == GpNode_TypeInfer;
+    GpAstPath *path = GP_AS(Path, GP_AS(TypePath, node)->path);
+    if (path->self_type || path->segments.len != 1)
+        return true;
+    GpSym name = GP_AS(Segment, path->segments.at[0])->name;
+    return gp_find_name(c, scope, name, GpNs_Value) ||
+           (!gp_find_name(c, scope, name, GpNs_Type) && !gp_find_primitive(c, name));
+}
+
 static GpGArg arg_of_node(GpCheck *c, GpDef *scope, const GpDef *generic, GpNode *node, bool fill) {
     bool is_hole = node->kind == GpNode_TypeInfer;
     if (is_hole && fill && c->unify)
@@ -67,8 +79,7 @@ static GpGArg arg_of_node(GpCheck *c, GpDef *scope, const GpDef *generic, GpNode
     }
     if (is_hole && c->unify)
         return gp_fresh_arg(c, generic);
-    if (is_type_node(node) && node->kind != GpNode_TypePath && node->kind != GpNode_TypeMacro &&
-        node->kind != GpNode_TypeArray && node->kind != GpNode_TypeInfer) {
+    if (is_type_node(node) && !may_be_const(c, scope, node)) {
         gp_primary_label(gp_diag(c->diags, GpDiag_E0747, node->span, "type", "constant"), "expected a constant");
         return gp_garg_error(c, generic);
     }
@@ -118,11 +129,15 @@ const GpGArg *gp_resolve_args(GpCheck *c, GpDef *scope, GpDef *def, const GpGArg
     for (uint32_t i = first; i < def->generic_count; i++) {
         while (seg && node < seg->args.len && !is_positional(seg->args.at[node]))
             node++;
-        if (!def->generics[i]->is_impl_trait && seg && node < seg->args.len) {
+        bool has_node = !def->generics[i]->is_impl_trait && seg && node < seg->args.len;
+        if (has_node && !wrong) {
+            uint32_t errors = gp_diags_errors(c->diags);
             args[i] = arg_of_node(c, scope, def->generics[i], seg->args.at[node], fill);
+            wrong |= gp_diags_errors(c->diags) != errors; /* a swap is one mistake, not two */
             check_rank(c, def->generics[i], args[i], seg->args.at[node]->span);
             node++;
         } else if (wrong) {
+            node += has_node;
             args[i] = gp_garg_error(c, def->generics[i]);
         } else {
             args[i] = arg_left_out(c, def, args, i, fill, self);

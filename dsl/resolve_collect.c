@@ -128,8 +128,23 @@ static void visit_body(GpNode *n, void *ud) {
     BodyVisit *v = ud;
     if (n->kind == GpNode_ItemStmt)
         collect_item(v->k, v->fn, GP_AS(ItemStmt, n)->item);
+    else if (n->kind == GpNode_Attr)
+        (void)gp_check_part_attr(v->k, n);
     else
         gp_node_children(n, visit_body, v);
+}
+
+/* Attributes of the parts of an item: parameters, fields, generics. */
+static void visit_part(GpNode *n, void *ud) {
+    if (n->kind == GpNode_Attr)
+        (void)gp_check_part_attr(ud, n);
+    else if (gp_node_group(n->kind) == GpGroup_Part)
+        gp_node_children(n, visit_part, ud);
+}
+
+static void check_parts(GpCollect *k, GpNodeList parts) {
+    for (uint32_t i = 0; i < parts.len; i++)
+        visit_part(parts.at[i], k);
 }
 
 static GpDef *start_item(GpCollect *k, GpDefKind kind, GpSym name, GpNode *item, GpDef *parent) {
@@ -145,6 +160,8 @@ static void collect_fn(GpCollect *k, GpDef *parent, GpAstFn *fn) {
     def->is_unsafe = fn->is_unsafe;
     def->has_body = fn->body != NULL;
     enter_name(k, parent, def, GpNs_Value);
+    check_parts(k, fn->params);
+    check_parts(k, fn->generics);
     if (!fn->body)
         return;
     GP_PUSH(k->c->arena, &k->fns, def);
@@ -157,6 +174,7 @@ static void collect_fn(GpCollect *k, GpDef *parent, GpAstFn *fn) {
 static void collect_struct(GpCollect *k, GpDef *parent, GpAstStruct *s) {
     GpDef *def = start_item(k, GpDef_Struct, s->name, &s->node, parent);
     def->is_pub = s->is_pub;
+    check_parts(k, s->fields);
     enter_name(k, parent, def, GpNs_Type);
     if (s->is_tuple || s->is_unit)
         enter_name(k, parent, def, GpNs_Value);
@@ -176,6 +194,7 @@ static void collect_enum(GpCollect *k, GpDef *parent, GpAstEnum *e) {
         variant->parent_generic_count = def->generic_count;
         variant->variant_index = i;
         variant->is_pub = true;
+        visit_part(&v->node, k);
         enter_name(k, def, variant, GpNs_Type);
         gp_map_set(k->c->arena, &def->values, v->name, variant);
         def->items[def->item_count++] = variant;

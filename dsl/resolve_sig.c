@@ -83,6 +83,8 @@ static const GpType *const_type_of(GpCollect *k, GpDef *def, GpNode *node) {
     if (t->kind == GpTy_Array && t->inner == gp_ty_elem(ts, GpElem_I32) &&
         gp_const_value(t->count, &rank) && rank >= 0 && rank <= GP_MAX_RANK)
         return t;
+    if (t->kind == GpTy_Array && t->count->kind == GpConst_Error)
+        return gp_ty_error(ts);
     if (!is_int && t->kind != GpTy_Error) {
         GpDiag *d = gp_diag(k->c->diags, GpDiag_G0101, node->span, gp_ty_name(k->c->arena, t));
         gp_primary_label(d, "not an integer, `bool` or `[i32; N]` with N at most 6");
@@ -458,6 +460,12 @@ static void check_kernel_sig(GpCollect *k, GpDef *def, GpAstFn *fn) {
     }
 }
 
+static bool is_optional(GpCollect *k, GpNode *param) {
+    if (!k->is_std || param->kind != GpNode_Param || !GP_AS(Param, param)->attrs.len)
+        return false;
+    return gp_check_part_attr(k, GP_AS(Param, param)->attrs.at[0]);
+}
+
 void gp_resolve_sig(GpCollect *k, GpDef *def) {
     if (def->kind != GpDef_Fn)
         return;
@@ -467,6 +475,7 @@ void gp_resolve_sig(GpCollect *k, GpDef *def) {
         def->sig.has_self |= fn->params.at[i]->kind == GpNode_SelfParam;
         def->sig.params[i] = param_type(k, def, fn->params.at[i]);
         def->sig.param_count++;
+        def->sig.optional_count += is_optional(k, fn->params.at[i]);
     }
     def->sig.ret = fn->ret ? gp_type_of_node(k->c, def, fn->ret) : gp_ty_unit(k->c->types);
     infer_track(k, def);

@@ -6,7 +6,9 @@
 enum { LONGEST = 64 };
 
 /* Optimal string alignment: insertions, deletions, substitutions, swaps of neighbours. */
-static uint32_t distance(GpSym a, GpSym b) {
+uint32_t gp_name_distance(GpSym a, GpSym b) {
+    if (a->len > LONGEST || b->len > LONGEST)
+        return UINT32_MAX;
     uint32_t rows[3][LONGEST + 1];
     uint32_t *before = rows[0], *last = rows[1], *row = rows[2];
     for (uint32_t k = 0; k <= b->len; k++)
@@ -34,9 +36,9 @@ typedef struct Best {
 } Best;
 
 static void consider(Best *best, GpSym name, uint32_t id) {
-    if (!name || name == best->wanted || name->len > LONGEST || best->wanted->len > LONGEST)
+    if (!name || name == best->wanted)
         return;
-    uint32_t d = distance(best->wanted, name);
+    uint32_t d = gp_name_distance(best->wanted, name);
     uint32_t limit = GP_MAX(GP_MAX(best->wanted->len, name->len) / 3, 1);
     if (d > limit || d > best->distance || (d == best->distance && id >= best->id))
         return;
@@ -60,6 +62,13 @@ static void consider_module(Best *best, GpDef *module, GpNamespace ns, uint32_t 
         consider_module(best, in->globs.at[i], ns, depth + 1);
 }
 
+GpSym gp_find_nearest(GpSym name, const GpSym *names, uint32_t count) {
+    Best best = {name, NULL, UINT32_MAX, UINT32_MAX};
+    for (uint32_t i = 0; i < count; i++)
+        consider(&best, names[i], i);
+    return best.name;
+}
+
 GpSym gp_find_similar(GpCheck *c, GpDef *scope, GpSym name, GpNamespace ns) {
     Best best = {name, NULL, UINT32_MAX, UINT32_MAX};
     GpTrack track = GpTrack_None;
@@ -78,5 +87,7 @@ GpSym gp_find_similar(GpCheck *c, GpDef *scope, GpSym name, GpNamespace ns) {
         if (c->std->prelude[i] && (i == GpTrack_None || track == GpTrack_None || i == track))
             consider_module(&best, c->std->prelude[i], ns, 0);
     }
+    for (int i = 0; i < GpElem_count && ns == GpNs_Type; i++)
+        consider(&best, gp_intern_cstr(c->names, gp_elem_info[i].name), UINT32_MAX - 1);
     return best.name;
 }

@@ -5,12 +5,28 @@
 
 static uint32_t operands(GpSig sig) { return sig == GpSig_Float2 ? 2 : 1; }
 
+/* The peer's spelling of some operations ends in modes; only the one that is computed is taken. */
+static const char *modes_of(const char *name) {
+    static const struct {
+        const char *name, *params;
+    } rows[] = {
+        {"sqrt", ", #[optional] rounding: rounding::NearestEven, #[optional] ftz: ftz::Disabled"},
+        {"rsqrt", ", #[optional] ftz: ftz::Disabled"},
+        {"exp2", ", #[optional] ftz: ftz::Disabled"},
+    };
+    for (size_t i = 0; i < GP_COUNT(rows); i++) {
+        if (strcmp(rows[i].name, name) == 0)
+            return rows[i].params;
+    }
+    return "";
+}
+
 static void print_tile_fn(const GpOpInfo *op, GpText *out) {
     gp_text_printf(out, "/// %s\n#[op = \"%s\"]\npub fn %s<E: FloatElement, const S: [i32; N]>(", op->doc, op->name,
                    op->name);
     for (uint32_t i = 0; i < operands(op->sig); i++)
         gp_text_printf(out, "%s%c: Tile<E, S>", i ? ", " : "", "xy"[i]);
-    gp_text_puts(out, ") -> Tile<E, S>;\n");
+    gp_text_printf(out, "%s) -> Tile<E, S>;\n", modes_of(op->name));
 }
 
 static void print_method(const GpOpInfo *op, GpText *out) {

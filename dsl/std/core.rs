@@ -2,7 +2,7 @@
 // here are what bounds speak of.
 
 pub mod prelude {
-    pub use crate::marker::Copy;
+    pub use crate::marker::{Copy, Send, Sized, Sync};
     pub use crate::clone::Clone;
     pub use crate::ops::{Fn, FnMut, FnOnce};
     pub use crate::cmp::{PartialEq, PartialOrd};
@@ -27,9 +27,13 @@ pub mod macros {
 pub mod marker {
     #[lang = "Copy"]
     pub trait Copy: crate::clone::Clone {}
+    // Nothing asks these of a type yet, so every type has them.
     pub trait Sized {}
     pub trait Send {}
     pub trait Sync {}
+    impl<T> Sized for T {}
+    impl<T> Send for T {}
+    impl<T> Sync for T {}
 }
 
 pub mod clone {

@@ -141,15 +141,15 @@ pub mod core {
     #[intrinsic(MinMax, "max")]
     pub fn maxi<E: IntElement, const S: [i32; N]>(lhs: Tile<E, S>, rhs: Tile<E, S>) -> Tile<E, S>;
     #[intrinsic(MinMax, "min")]
-    pub fn minf<E: FloatElement, const S: [i32; N]>(lhs: Tile<E, S>, rhs: Tile<E, S>, nan: nan::Disabled, ftz: ftz::Disabled) -> Tile<E, S>;
+    pub fn minf<E: FloatElement, const S: [i32; N]>(lhs: Tile<E, S>, rhs: Tile<E, S>, #[optional] nan: nan::Disabled, #[optional] ftz: ftz::Disabled) -> Tile<E, S>;
     #[intrinsic(MinMax, "max")]
-    pub fn maxf<E: FloatElement, const S: [i32; N]>(lhs: Tile<E, S>, rhs: Tile<E, S>, nan: nan::Disabled, ftz: ftz::Disabled) -> Tile<E, S>;
+    pub fn maxf<E: FloatElement, const S: [i32; N]>(lhs: Tile<E, S>, rhs: Tile<E, S>, #[optional] nan: nan::Disabled, #[optional] ftz: ftz::Disabled) -> Tile<E, S>;
     #[intrinsic(MinMax, "min")]
     pub fn min<E: ElementType>(a: E, b: E) -> E;
     #[intrinsic(MinMax, "max")]
     pub fn max<E: ElementType>(a: E, b: E) -> E;
     #[intrinsic = "FmaTile"]
-    pub fn fma<E: FloatElement, const S: [i32; N]>(lhs: Tile<E, S>, rhs: Tile<E, S>, acc: Tile<E, S>, rounding: rounding::NearestEven, ftz: ftz::Disabled) -> Tile<E, S>;
+    pub fn fma<E: FloatElement, const S: [i32; N]>(lhs: Tile<E, S>, rhs: Tile<E, S>, acc: Tile<E, S>, #[optional] rounding: rounding::NearestEven, #[optional] ftz: ftz::Disabled) -> Tile<E, S>;
     #[intrinsic = "TrueDiv"]
     pub fn true_div<E: FloatElement, const S: [i32; N]>(a: Tile<E, S>, b: Tile<E, S>) -> Tile<E, S>;
     #[intrinsic = "CeilDiv"]
