@@ -291,12 +291,12 @@ void gp_storage_clean(GpStorage *st); /* it was overwritten whole */
 /* tensor.c */
 GpStatus gp_tensor_make(GpStorage *st, const GpTensor *like, GpDiags *diags, GpTensor **out);
 
-/* layout.c: a nest of loops over two sets of strides, in elements, made as shallow as it goes */
-typedef struct GpLayout {
+/* strided.c: a nest of loops over two sets of strides, in elements, made as shallow as it goes */
+typedef struct GpStrided {
     uint8_t rank;
     int64_t dim[GP_MAX_RANK], to[GP_MAX_RANK], from[GP_MAX_RANK];
-} GpLayout;
-void gp_layout_join(GpLayout *l, const GpShape *shape, const int64_t *to, const int64_t *from);
+} GpStrided;
+void gp_strided_join(GpStrided *l, const GpShape *shape, const int64_t *to, const int64_t *from);
 void gp_row_major(const GpShape *shape, int64_t *stride);
 /* The rectangles that a layout falls into. */
 typedef struct GpPieces {
@@ -304,11 +304,11 @@ typedef struct GpPieces {
     uint8_t outer;                               /* loops around the rectangle */
     uint64_t count;                              /* rectangles */
 } GpPieces;
-GpPieces gp_layout_pieces(const GpLayout *l);
+GpPieces gp_strided_pieces(const GpStrided *l);
 /* Offsets of rectangle number i. */
-void gp_layout_at(const GpLayout *l, const GpPieces *p, uint64_t i, int64_t *to, int64_t *from);
+void gp_strided_at(const GpStrided *l, const GpPieces *p, uint64_t i, int64_t *to, int64_t *from);
 /* Copies elements between two places in host memory. */
-void gp_layout_copy(const GpLayout *l, void *to, const void *from, size_t elem_bytes);
+void gp_strided_copy(const GpStrided *l, void *to, const void *from, size_t elem_bytes);
 
 /* overlap.c */
 /* Whether some element belongs to both; exact, on (start, extent, stride). */

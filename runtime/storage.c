@@ -65,12 +65,9 @@ void gp_storage_unpin(GpStorage *st) {
     gp_runtime_release(rt);
 }
 
-/* The stream to free on: one of the users', behind all others. */
+/* The stream to free on: the writer's, behind all readers. */
 static GpStream *gather_users(GpStorage *st) {
     GpStream *last = gp_use_is_done(st->writer) ? st->device->main : st->writer.stream;
-    if (last->device != st->device)
-        last = st->device->main;
-    (void)gp_stream_follow(last, st->writer, NULL);
     for (uint32_t i = 0; i < st->reader_count; i++)
         (void)gp_stream_follow(last, st->readers[i], NULL);
     return last;

@@ -10,6 +10,9 @@
 #define CACHE_LINE 64
 #define CHUNKS_PER_SHARE 16
 #define SPINS 2000
+#define JOB_ACTIVE UINT64_C(0xffff) /* workers at it */
+#define JOB_OPEN (UINT64_C(1) << 16)
+#define JOB_NUMBER 32 /* bits from here on */
 
 /* One thread's part of the blocks. Others add to `next` too when they help. */
 typedef struct Share {
@@ -29,8 +32,10 @@ struct GpThreadPool {
     bool is_started;
     pthread_mutex_t lock;
     pthread_cond_t wake, idle;
-    _Atomic uint64_t generation; /* a new number is a new job */
-    _Atomic uint32_t busy;       /* workers that have not finished the job */
+    /* The job: its number, whether workers may still join, how many are at it. One word, so
+    ** that the caller can close the job and need not wait for workers that slept through it. */
+    _Atomic uint64_t job;
+    _Atomic uint32_t sleepers;
     _Atomic bool is_stopping, is_interrupted;
     GpBlocksFn fn;
     void *ud;
@@ -120,16 +125,43 @@ static void relax(void) {
 #endif
 }
 
-/* Returns when there is a job newer than `seen`, or the pool stops. */
+static bool is_to_join(uint64_t job, uint64_t seen) {
+    return (job & JOB_OPEN) && job >> JOB_NUMBER != seen;
+}
+
+/* Returns when there is an open job that is not number `seen`, or the pool stops. */
 static void await_job(GpThreadPool *pool, uint64_t seen) {
     for (int i = 0; i < SPINS; i++) {
-        if (atomic_load(&pool->generation) != seen || atomic_load(&pool->is_stopping))
+        if (is_to_join(atomic_load(&pool->job), seen) || atomic_load(&pool->is_stopping))
             return;
         relax();
     }
     pthread_mutex_lock(&pool->lock);
-    while (atomic_load(&pool->generation) == seen && !atomic_load(&pool->is_stopping))
+    atomic_fetch_add(&pool->sleepers, 1); /* before the last look, so that no call is missed */
+    while (!is_to_join(atomic_load(&pool->job), seen) && !atomic_load(&pool->is_stopping))
         pthread_cond_wait(&pool->wake, &pool->lock);
+    atomic_fetch_sub(&pool->sleepers, 1);
+    pthread_mutex_unlock(&pool->lock);
+}
+
+/* Joins the open job, if it still is; true when it did, with `seen` its number. */
+static bool join_job(GpThreadPool *pool, uint64_t *seen) {
+    uint64_t job = atomic_load(&pool->job);
+    while (is_to_join(job, *seen)) {
+        if (atomic_compare_exchange_weak(&pool->job, &job, job + 1)) {
+            *seen = job >> JOB_NUMBER;
+            return true;
+        }
+    }
+    return false;
+}
+
+static void leave_job(GpThreadPool *pool) {
+    uint64_t before = atomic_fetch_sub(&pool->job, 1);
+    if ((before & JOB_ACTIVE) != 1 || (before & JOB_OPEN))
+        return;
+    pthread_mutex_lock(&pool->lock);
+    pthread_cond_signal(&pool->idle);
     pthread_mutex_unlock(&pool->lock);
 }
 
@@ -140,13 +172,10 @@ static void *run_worker(void *ud) {
         await_job(pool, seen);
         if (atomic_load(&pool->is_stopping))
             return NULL;
-        seen = atomic_load(&pool->generation);
+        if (!join_job(pool, &seen))
+            continue;
         run_job(pool, worker->index);
-        if (atomic_fetch_sub(&pool->busy, 1) == 1) {
-            pthread_mutex_lock(&pool->lock);
-            pthread_cond_signal(&pool->idle);
-            pthread_mutex_unlock(&pool->lock);
-        }
+        leave_job(pool);
     }
 }
 
@@ -177,13 +206,29 @@ static void split(GpThreadPool *pool, uint64_t blocks) {
     }
 }
 
-static void await_workers(GpThreadPool *pool) {
-    for (int i = 0; i < SPINS && atomic_load(&pool->busy) != 0; i++)
-        relax();
-    if (atomic_load(&pool->busy) == 0)
+/* Opens the job and wakes as many sleepers as there are blocks for. */
+static void open_job(GpThreadPool *pool, uint64_t blocks) {
+    uint64_t number = (atomic_load(&pool->job) >> JOB_NUMBER) + 1;
+    atomic_store(&pool->job, (number & UINT32_MAX) << JOB_NUMBER | JOB_OPEN);
+    uint64_t wanted = GP_MIN(blocks - 1, (uint64_t)atomic_load(&pool->sleepers));
+    if (wanted == 0)
         return;
     pthread_mutex_lock(&pool->lock);
-    while (atomic_load(&pool->busy) != 0)
+    for (; wanted > 0; wanted--)
+        pthread_cond_signal(&pool->wake);
+    pthread_mutex_unlock(&pool->lock);
+}
+
+/* Lets nobody join any more and waits for those who did. */
+static void close_job(GpThreadPool *pool) {
+    atomic_fetch_and(&pool->job, ~JOB_OPEN);
+    for (int i = 0; i < SPINS; i++) {
+        if (!(atomic_load(&pool->job) & JOB_ACTIVE))
+            return;
+        relax();
+    }
+    pthread_mutex_lock(&pool->lock);
+    while (atomic_load(&pool->job) & JOB_ACTIVE)
         pthread_cond_wait(&pool->idle, &pool->lock);
     pthread_mutex_unlock(&pool->lock);
 }
@@ -199,15 +244,10 @@ GpStatus gp_threadpool_run(GpThreadPool *pool, uint64_t blocks, GpBlocksFn fn, v
     if (is_parallel && !pool->is_started)
         start_workers(pool);
     is_parallel = is_parallel && pool->started > 0;
-    if (is_parallel) {
-        atomic_store(&pool->busy, pool->started);
-        pthread_mutex_lock(&pool->lock);
-        atomic_fetch_add(&pool->generation, 1);
-        pthread_cond_broadcast(&pool->wake);
-        pthread_mutex_unlock(&pool->lock);
-    }
+    if (is_parallel)
+        open_job(pool, blocks);
     run_job(pool, 0);
     if (is_parallel)
-        await_workers(pool);
+        close_job(pool);
     return atomic_load(&pool->is_interrupted) ? GpStatus_Interrupted : GpStatus_Ok;
 }

@@ -46,7 +46,7 @@ static size_t span_bytes(const GpTensor *t) {
 }
 
 typedef struct Move {
-    GpLayout layout;
+    GpStrided layout;
     GpPieces pieces;
     uint64_t to, from; /* addresses of the first elements */
     bool is_to_host, is_from_host;
@@ -55,8 +55,8 @@ typedef struct Move {
 
 static Move make_move(const GpTensor *like, const int64_t *to, const int64_t *from) {
     Move m = {.elem_bytes = gp_elem_info[like->elem].bytes};
-    gp_layout_join(&m.layout, &like->shape, to, from);
-    m.pieces = gp_layout_pieces(&m.layout);
+    gp_strided_join(&m.layout, &like->shape, to, from);
+    m.pieces = gp_strided_pieces(&m.layout);
     return m;
 }
 
@@ -71,7 +71,7 @@ static GpStatus enqueue_move(GpStream *s, const Move *m, GpDiags *diags) {
     const GpPieces *p = &m->pieces;
     for (uint64_t i = 0; i < p->count; i++) {
         int64_t to, from;
-        gp_layout_at(&m->layout, p, i, &to, &from);
+        gp_strided_at(&m->layout, p, i, &to, &from);
         GpCopy c = {.to = m->to + (uint64_t)(to * m->elem_bytes),
                     .from = m->from + (uint64_t)(from * m->elem_bytes),
                     .is_to_host = m->is_to_host,
@@ -116,7 +116,7 @@ static GpStatus gather(GpTensor *t, void *host, GpDiags *diags) {
     Move m = make_move(t, packed, t->stride);
     uint64_t at = gp_tensor_address(t);
     if (is_host(d)) {
-        gp_layout_copy(&m.layout, host, (const void *)(uintptr_t)at, (size_t)m.elem_bytes);
+        gp_strided_copy(&m.layout, host, (const void *)(uintptr_t)at, (size_t)m.elem_bytes);
         return GpStatus_Ok;
     }
     if (is_short(&m, MAX_PIECES, MIN_ROW_BYTES)) {
@@ -134,7 +134,7 @@ static GpStatus gather(GpTensor *t, void *host, GpDiags *diags) {
     GpStatus status =
         move_bytes(d, (uint64_t)(uintptr_t)span, at, span_bytes(t), true, diags);
     if (status == GpStatus_Ok)
-        gp_layout_copy(&m.layout, host, span, (size_t)m.elem_bytes);
+        gp_strided_copy(&m.layout, host, span, (size_t)m.elem_bytes);
     free_span(t, span);
     return status;
 }
@@ -147,7 +147,7 @@ static GpStatus scatter(GpTensor *t, const void *host, GpDiags *diags) {
     Move m = make_move(t, t->stride, packed);
     uint64_t at = gp_tensor_address(t);
     if (is_host(d)) {
-        gp_layout_copy(&m.layout, (void *)(uintptr_t)at, host, (size_t)m.elem_bytes);
+        gp_strided_copy(&m.layout, (void *)(uintptr_t)at, host, (size_t)m.elem_bytes);
         return GpStatus_Ok;
     }
     if (is_short(&m, MAX_PIECES, MIN_ROW_BYTES)) {
@@ -166,7 +166,7 @@ static GpStatus scatter(GpTensor *t, const void *host, GpDiags *diags) {
     uint64_t span_at = (uint64_t)(uintptr_t)span;
     GpStatus status = move_bytes(d, span_at, at, span_bytes(t), true, diags);
     if (status == GpStatus_Ok) {
-        gp_layout_copy(&m.layout, span, host, (size_t)m.elem_bytes);
+        gp_strided_copy(&m.layout, span, host, (size_t)m.elem_bytes);
         status = move_bytes(d, at, span_at, span_bytes(t), false, diags);
     }
     free_span(t, span);
@@ -269,7 +269,7 @@ GpStatus gp_tensor_fill(GpTensor *t, GpScalar value, GpSite site, GpDiags *diags
     gp_scalar_store(value, &f.value);
     for (uint64_t i = 0; i < m.pieces.count && status == GpStatus_Ok; i++) {
         int64_t to, from;
-        gp_layout_at(&m.layout, &m.pieces, i, &to, &from);
+        gp_strided_at(&m.layout, &m.pieces, i, &to, &from);
         f.to = gp_tensor_address(t) + (uint64_t)(to * m.elem_bytes);
         status = s->device->ops->fill(s, &f, diags);
     }
@@ -308,7 +308,7 @@ static GpStatus copy_on_device(GpTensor *dst, GpTensor *src, const Move *m, GpDi
     if (status != GpStatus_Ok)
         return status;
     if (is_host(s->device)) {
-        gp_layout_copy(&m->layout, (void *)(uintptr_t)m->to, (const void *)(uintptr_t)m->from,
+        gp_strided_copy(&m->layout, (void *)(uintptr_t)m->to, (const void *)(uintptr_t)m->from,
                        (size_t)m->elem_bytes);
     } else {
         status = enqueue_move(s, m, diags);

@@ -56,6 +56,12 @@ static void test_streams(void **state) {
     for (int i = 1; i < 6; i++)
         assert_true(peek(&w, c[i], 3) == 2.0 * 3 * i);
     assert_true(peek(&w, c[0], 3) == 21);
+    /* memory goes behind the work that uses it, whoever wrote it last */
+    launch(&w, b, a, 5, 64, s[4]);
+    gp_tensor_release(a);
+    GpStream *main_stream = gp_device_default_stream(w.device); /* where it is freed */
+    expect_status(&w, gp_stream_sync(main_stream, w.diags), GpStatus_Ok);
+    assert_true(peek(&w, b, 4) == 20);
     GpStream *again;
     for (int i = 0; i < 6; i++) {
         expect_status(&w, gp_stream_sync(s[i], w.diags), GpStatus_Ok);
@@ -65,10 +71,6 @@ static void test_streams(void **state) {
     }
     expect_status(&w, gp_stream_new(w.device, w.diags, &again), GpStatus_Ok);
     gp_stream_release(again);
-    /* memory goes behind the work that uses it */
-    launch(&w, b, a, 5, 64, NULL);
-    gp_tensor_release(a);
-    assert_true(peek(&w, b, 4) == 20);
     gp_tensor_release(b);
     expect_status(&w, gp_device_sync(w.device, w.diags), GpStatus_Ok);
     close_world(&w);
@@ -111,11 +113,13 @@ static void test_failure(void **state) {
     expect_status(&w, gp_launch_now(w.rt, &c.r, NULL, w.diags), GpStatus_Ok);
     assert_true(peek(&w, z, 7) == 14);
     /* a failure that nobody asked about before the overwriting is gone */
+    GpScalar four = {.elem = GpElem_F32, .f = 4};
     launch(&w, z, x, 2, 9, NULL);
-    expect_status(&w, gp_tensor_write(z, host, sizeof host, line(5), w.diags), GpStatus_Ok);
+    expect_status(&w, gp_tensor_fill(z, four, line(5), w.diags), GpStatus_Ok);
     expect_status(&w, gp_tensor_read(z, host, sizeof host, line(5), w.diags), GpStatus_Ok);
-    /* a copy of failed data is refused */
+    /* of two failures the first stays; a copy of failed data is refused */
     launch(&w, z, x, 2, 9, NULL);
+    launch(&w, z, x, 2, 12, NULL);
     GpTensor *y = new_iota(&w, 16, "y");
     expect_code(&w, gp_tensor_copy(y, z, line(5), w.diags), "G0401");
     gp_tensor_release(x);

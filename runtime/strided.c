@@ -17,7 +17,7 @@ static void swap(int64_t *a, int64_t *b) {
     *b = keep;
 }
 
-static void sort_by_stride(GpLayout *l) {
+static void sort_by_stride(GpStrided *l) {
     for (int i = 1; i < l->rank; i++) {
         for (int j = i; j > 0 && (l->to[j - 1] < l->to[j] ||
                                   (l->to[j - 1] == l->to[j] && l->from[j - 1] < l->from[j]));
@@ -29,8 +29,8 @@ static void sort_by_stride(GpLayout *l) {
     }
 }
 
-void gp_layout_join(GpLayout *l, const GpShape *shape, const int64_t *to, const int64_t *from) {
-    *l = (GpLayout){0};
+void gp_strided_join(GpStrided *l, const GpShape *shape, const int64_t *to, const int64_t *from) {
+    *l = (GpStrided){0};
     for (int i = 0; i < shape->rank; i++) {
         if (shape->dim[i] == 1)
             continue;
@@ -56,7 +56,7 @@ void gp_layout_join(GpLayout *l, const GpShape *shape, const int64_t *to, const 
     l->rank = (uint8_t)(l->rank ? kept + 1 : 0);
 }
 
-GpPieces gp_layout_pieces(const GpLayout *l) {
+GpPieces gp_strided_pieces(const GpStrided *l) {
     GpPieces p = {.width = 1, .height = 1, .count = 1};
     int left = l->rank;
     if (left && l->to[left - 1] == 1 && l->from[left - 1] == 1)
@@ -75,7 +75,7 @@ GpPieces gp_layout_pieces(const GpLayout *l) {
     return p;
 }
 
-void gp_layout_at(const GpLayout *l, const GpPieces *p, uint64_t i, int64_t *to, int64_t *from) {
+void gp_strided_at(const GpStrided *l, const GpPieces *p, uint64_t i, int64_t *to, int64_t *from) {
     *to = *from = 0;
     for (int axis = p->outer - 1; axis >= 0; axis--) {
         int64_t index = (int64_t)(i % (uint64_t)l->dim[axis]);
@@ -105,13 +105,13 @@ static void copy_elements(char *to, int64_t to_step, const char *from, int64_t f
 #undef COPY
 }
 
-void gp_layout_copy(const GpLayout *l, void *to, const void *from, size_t elem_bytes) {
-    GpPieces p = gp_layout_pieces(l);
+void gp_strided_copy(const GpStrided *l, void *to, const void *from, size_t elem_bytes) {
+    GpPieces p = gp_strided_pieces(l);
     int64_t unit = (int64_t)elem_bytes;
     size_t row = (size_t)p.width * elem_bytes;
     for (uint64_t i = 0; i < p.count; i++) {
         int64_t to_at, from_at;
-        gp_layout_at(l, &p, i, &to_at, &from_at);
+        gp_strided_at(l, &p, i, &to_at, &from_at);
         copy_elements((char *)to + to_at * unit, p.to_pitch * unit,
                       (const char *)from + from_at * unit, p.from_pitch * unit, p.height, row);
     }
