@@ -272,8 +272,8 @@ static void lower_elementwise(GpEmit *e, const GpInst *inst) {
     e->bound[result->id] = out;
 }
 
-void gp_lower_const(GpEmit *e, const GpInst *inst) { lower_elementwise(e, inst); }
-void gp_lower_arith(GpEmit *e, const GpInst *inst) {
+void gp_op_lower_const(GpEmit *e, const GpInst *inst) { lower_elementwise(e, inst); }
+void gp_op_lower_arith(GpEmit *e, const GpInst *inst) {
     bool is_range_check = e->is_interior && inst->op == GpOp_Cmp && inst->pred == GpPred_Lt &&
                           gp_simt_is_in_range(e, inst->operands[0], inst->operands[1]);
     if (is_range_check) {
@@ -285,9 +285,9 @@ void gp_lower_arith(GpEmit *e, const GpInst *inst) {
         gp_simt_note_no_wrap(e, inst);
 }
 
-void gp_lower_math(GpEmit *e, const GpInst *inst) { lower_elementwise(e, inst); }
+void gp_op_lower_math(GpEmit *e, const GpInst *inst) { lower_elementwise(e, inst); }
 
-void gp_lower_tile(GpEmit *e, const GpInst *inst) {
+void gp_op_lower_tile(GpEmit *e, const GpInst *inst) {
     if (inst->op == GpOp_ProgramId || inst->op == GpOp_NumPrograms) {
         LLVMValueRef *from = inst->op == GpOp_ProgramId ? e->block_id : e->grid_dim;
         gp_emit_set(e, inst->results[0], from[inst->axis]);

@@ -116,13 +116,13 @@ bool gp_math_is_intrinsic(GpOp op);
 bool gp_math_needs_library(GpOp op);
 
 /* One row per value of lower.def */
-void gp_lower_const(GpEmit *e, const GpInst *inst);
-void gp_lower_arith(GpEmit *e, const GpInst *inst);
-void gp_lower_math(GpEmit *e, const GpInst *inst);
-void gp_lower_control(GpEmit *e, const GpInst *inst);
-void gp_lower_check(GpEmit *e, const GpInst *inst);
-void gp_lower_tile(GpEmit *e, const GpInst *inst);
-void gp_lower_simt(GpEmit *e, const GpInst *inst);
+void gp_op_lower_const(GpEmit *e, const GpInst *inst);
+void gp_op_lower_arith(GpEmit *e, const GpInst *inst);
+void gp_op_lower_math(GpEmit *e, const GpInst *inst);
+void gp_op_lower_control(GpEmit *e, const GpInst *inst);
+void gp_op_lower_check(GpEmit *e, const GpInst *inst);
+void gp_op_lower_tile(GpEmit *e, const GpInst *inst);
+void gp_op_lower_simt(GpEmit *e, const GpInst *inst);
 
 /* emit_check.c */
 /* Reports to the mailbox in a cold block when `ok` is false. Then goes on; with `ends`, the

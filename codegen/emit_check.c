@@ -125,7 +125,7 @@ static void lower_check_div(GpEmit *e, const GpInst *inst) {
     gp_emit_check(e, ok, inst->site, zero, zero, true);
 }
 
-void gp_lower_check(GpEmit *e, const GpInst *inst) {
+void gp_op_lower_check(GpEmit *e, const GpInst *inst) {
     if (inst->op == GpOp_CheckIndex) {
         lower_check_index(e, inst);
     } else if (inst->op == GpOp_CheckDiv) {

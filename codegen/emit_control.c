@@ -217,7 +217,7 @@ static void emit_carry(GpEmit *e, const GpInst *inst) {
     jump(e, join, inst->operands);
 }
 
-void gp_lower_control(GpEmit *e, const GpInst *inst) {
+void gp_op_lower_control(GpEmit *e, const GpInst *inst) {
     if (inst->op == GpOp_If) emit_if(e, inst);
     else if (inst->op == GpOp_Block) emit_block(e, inst);
     else if (inst->op == GpOp_Loop) emit_loop(e, inst);

@@ -126,7 +126,7 @@ static void lower_axis(GpEmit *e, const GpInst *inst, LLVMValueRef *from) {
     gp_emit_set(e, inst->results[0], from[inst->axis]);
 }
 
-void gp_lower_simt(GpEmit *e, const GpInst *inst) {
+void gp_op_lower_simt(GpEmit *e, const GpInst *inst) {
     if (inst->op == GpOp_ThreadId) lower_axis(e, inst, e->thread_id);
     else if (inst->op == GpOp_BlockId) lower_axis(e, inst, e->block_id);
     else if (inst->op == GpOp_BlockDim) lower_axis(e, inst, e->block_dim);

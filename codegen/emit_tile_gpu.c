@@ -326,7 +326,7 @@ static void source_coords(GpEmit *e, const GpInst *inst, LLVMValueRef const *c, 
 
 /* Evaluating v again is as good as fetching it: no memory that may change, no library call. */
 static bool is_cheap(const GpEmit *e, const GpValue *v, int depth) {
-    if (v->type->kind != GpIrType_Tile || e->bound[v->id].count == 1) return true;
+    if (v->type->kind != GpIrType_Tile) return true;
     if (!v->inst || v->inst->region_count || depth == 0) return false;
     if (v->inst->op == GpOp_LoadTile) return !e->tensors[v->inst->operands[0]->index].param->is_written;
     if (gp_math_needs_library(v->inst->op)) return false;
@@ -357,8 +357,9 @@ static LLVMValueRef iota_at(GpEmit *e, const GpInst *inst, LLVMValueRef const *c
 }
 
 static LLVMValueRef eval_at(GpEmit *e, const GpValue *v, LLVMValueRef const *c) {
-    if (e->bound[v->id].count == 1) return e->bound[v->id].at[0];
+    if (v->type->kind != GpIrType_Tile) return gp_emit_get(e, v);
     const GpInst *inst = v->inst;
+    if (inst->op == GpOp_Splat) return gp_emit_get(e, inst->operands[0]);
     if (inst->op == GpOp_LoadTile) return load_at(e, inst, c);
     if (inst->op == GpOp_Iota) return iota_at(e, inst, c);
     if (inst->op == GpOp_Broadcast || inst->op == GpOp_Reshape) {
