@@ -127,8 +127,10 @@ void gp_parse_inner_attrs(GpParser *p, GpNodeVec *out);
 /* The tokens between the delimiters at token `open`, as they were written. */
 GpNode *gp_parser_tokens(GpParser *p, uint32_t open);
 void gp_parser_skip_group(GpParser *p);
-/* The delimited group as a list of expressions; false and back before it when it is none. */
-bool gp_parse_args_or_back(GpParser *p, GpTok close, GpNodeVec *args);
+/* The delimited group as a list of expressions, or as `value; count` into *repeat unless repeat is
+** NULL. False, and back before it, when it is neither. One attempt: nested groups must not be
+** parsed twice a level. */
+bool gp_parse_args_or_back(GpParser *p, GpTok close, GpNodeVec *args, GpNode **repeat);
 /* Attributes with nothing after them: true when that was reported. `what` could have followed. */
 bool gp_parser_report_lost_attrs(GpParser *p, GpNodeList attrs, const char *what);
 GpNodeList gp_parser_join(GpParser *p, GpNodeList a, GpNodeList b);

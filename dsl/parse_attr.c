@@ -94,14 +94,22 @@ void gp_parser_skip_group(GpParser *p) {
     gp_parser_bump(p);
 }
 
-/* Arguments as expressions when they are such: true and *args, else back before the `(`. */
-bool gp_parse_args_or_back(GpParser *p, GpTok close, GpNodeVec *args) {
+bool gp_parse_args_or_back(GpParser *p, GpTok close, GpNodeVec *args, GpNode **repeat) {
     GpParserMark mark = gp_parser_mark(p);
     bool was_quiet = p->is_quiet;
     p->is_quiet = true;
     gp_parser_bump(p);
+    GpSpan first = gp_parser_span(p);
     while (!gp_parser_is(p, close) && !p->parked) {
         GpNode *arg = gp_parse_expr(p);
+        if (repeat && args->len == 0 && gp_parser_eat(p, GpTok_Semi)) {
+            GpNode *count = gp_parse_expr(p);
+            GpAstRepeat *made = GP_PARSER_NEW(p, Repeat, first);
+            made->value = arg;
+            made->count = count;
+            *repeat = &made->node;
+            break;
+        }
         GP_PUSH(p->arena, args, arg);
         if (!gp_parser_eat_comma(p, close))
             break;
@@ -112,6 +120,8 @@ bool gp_parse_args_or_back(GpParser *p, GpTok close, GpNodeVec *args) {
         return true;
     gp_parser_back(p, mark);
     args->len = 0;
+    if (repeat)
+        *repeat = NULL;
     return false;
 }
 
@@ -126,7 +136,7 @@ static GpNode *parse_attr(GpParser *p) {
     GpNode *path = parse_attr_path(p), *value = NULL, *tokens = NULL;
     GpNodeVec args = {0};
     if (gp_parser_is(p, GpTok_LParen)) {
-        if (!gp_parse_args_or_back(p, GpTok_RParen, &args)) {
+        if (!gp_parse_args_or_back(p, GpTok_RParen, &args, NULL)) {
             tokens = gp_parser_tokens(p, p->at);
             gp_parser_skip_group(p);
         }
@@ -155,11 +165,13 @@ static bool at_inner_attr(const GpParser *p) {
 
 GpNodeList gp_parse_outer_attrs(GpParser *p) {
     GpNodeVec attrs = {0};
+    bool has_reported = false; /* once for a run of them */
     while (p->tok.tok == GpTok_Pound || p->tok.tok == GpTok_DocComment) {
         bool is_inner = at_inner_attr(p);
         GpNode *attr = parse_attr(p);
         GP_PUSH(p->arena, &attrs, attr);
-        if (is_inner && gp_parser_may_report(p)) {
+        if (is_inner && !has_reported && gp_parser_may_report(p)) {
+            has_reported = true;
             GpDiag *d = gp_diag(p->diags, GpDiag_G0012, attr->span);
             gp_note(d, "inner attributes, like `#![..]` and `//!`, annotate what encloses them and "
                        "stand first in it");

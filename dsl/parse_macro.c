@@ -7,27 +7,6 @@ static GpTok closer_of(GpTok open) {
                                     : GpTok_RBrace;
 }
 
-/* Repeat = Open Expr ";" Expr Close */
-static GpNode *parse_repeat_or_back(GpParser *p, GpTok close) {
-    GpParserMark mark = gp_parser_mark(p);
-    bool was_quiet = p->is_quiet;
-    p->is_quiet = true;
-    gp_parser_bump(p);
-    GpSpan first = gp_parser_span(p);
-    GpNode *value = gp_parse_expr(p), *count = NULL;
-    if (gp_parser_expect(p, GpTok_Semi))
-        count = gp_parse_expr(p);
-    GpAstRepeat *repeat = GP_PARSER_NEW(p, Repeat, first);
-    repeat->value = value;
-    repeat->count = count;
-    gp_parser_expect(p, close);
-    p->is_quiet = was_quiet;
-    if (!p->parked)
-        return &repeat->node;
-    gp_parser_back(p, mark);
-    return NULL;
-}
-
 /* MacroCall = Path "!" (Open [Exprs | Expr ";" Expr | Tokens] Close) */
 GpNode *gp_parse_macro(GpParser *p, GpNode *path) {
     GpSpan first = path->span;
@@ -42,10 +21,9 @@ GpNode *gp_parse_macro(GpParser *p, GpNode *path) {
     uint32_t open_at = p->at;
     GpNodeVec args = {0};
     GpNode *repeat = NULL, *tokens = NULL;
-    bool has_args = gp_parse_args_or_back(p, close, &args);
-    if (!has_args)
-        repeat = parse_repeat_or_back(p, close);
-    if (!has_args && !repeat && !p->parked) {
+    bool is_known = gp_parse_args_or_back(p, close, &args, &repeat);
+    bool has_args = is_known && !repeat;
+    if (!is_known && !p->parked) {
         tokens = gp_parser_tokens(p, open_at);
         gp_parser_skip_group(p);
     }

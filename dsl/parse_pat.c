@@ -176,8 +176,8 @@ static GpNode *parse_path_pat(GpParser *p) {
     if (p->tok.tok == GpTok_LBrace)
         return parse_struct_pat(p, path);
     if (p->tok.tok == GpTok_Not) {
-        gp_parser_unsupported(p, path->span, "macros in patterns");
         gp_parse_macro(p, path);
+        gp_parser_unsupported(p, path->span, "macros in patterns");
         return gp_parser_bad(p);
     }
     if (p->tok.tok == GpTok_LParen) {

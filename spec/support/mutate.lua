@@ -124,7 +124,8 @@ for n = 1, count do
   local source = sources[math.random(#sources)]
   local text, kind, what = mutate(source.text, source.tokens)
   write(path, text)
-  local _, theirs = run("rustfmt --edition 2024 --check --config error_on_unformatted=false < " .. path)
+  local check = "rustfmt --edition 2024 --check --config error_on_unformatted=false < "
+  local _, theirs = run(check .. path)
   local is_ours_ok, ours, how, code = run(dump .. " -q " .. path)
   local their_lines, their_title, their_marks = errors_of(theirs)
   local our_lines, our_title = errors_of(ours)
@@ -164,12 +165,14 @@ end
 os.remove(path)
 
 local together = same_line + labelled
-io.write(("%d mutants, seed %d: rustfmt refuses %d, we do not refuse %d of them\n"):format(count, seed,
-  refused, missed))
+io.write(("%d mutants, seed %d\n"):format(count, seed))
+io.write(("rustfmt refuses %d, we do not refuse %d of them\n"):format(refused, missed))
 io.write(("same line %d (%.1f %%), as our first error %d\n"):format(same_line,
   100 * same_line / math.max(1, refused), same_first))
-io.write(("on another line that rustfmt's first error labels %d (together %.1f %%), elsewhere %d\n"):format(
-  labelled, 100 * together / math.max(1, refused), other_line))
+io.write(("on a line that its first error labels %d (together %.1f %%)\n"):format(labelled,
+  100 * together / math.max(1, refused)))
+io.write(("elsewhere %d\n"):format(other_line))
 io.write(("errors beyond rustfmt's: %d\n"):format(extra))
-io.write(("rustfmt accepts %d, we refuse %d of them; crashes %d\n"):format(accepted, over_refused, crashed))
+io.write(("rustfmt accepts %d, we refuse %d of them\n"):format(accepted, over_refused))
+io.write(("crashes %d\n"):format(crashed))
 os.exit(missed + crashed == 0)
