@@ -1,12 +1,20 @@
 /* `as`: number types, bool, char, enums without fields, and pointers, as rustc allows them. */
 #include "dsl/check_body.h"
 
+static bool is_literal(const GpNode *n) {
+    if (n->kind == GpNode_Paren) return is_literal(GP_AS(Paren, (GpNode *)n)->operand);
+    if (n->kind == GpNode_Unary) return is_literal(GP_AS(Unary, (GpNode *)n)->operand);
+    return n->kind == GpNode_Lit;
+}
+
 const GpType *gp_check_cast(GpBody *b, GpNode *n, const GpType *hint) {
     (void)hint;
     GpAstCast *c = GP_AS(Cast, n);
     const GpType *to = gp_type_of_node(b->c, b->fn, c->type);
     c->type->type = to;
-    const GpType *from = gp_body_expr(b, c->operand, gp_body_is_number(gp_body_head(b, to)) ? to : NULL);
+    /* As in rustc, the target is a hint for a literal alone: `255 as u8`, not `(255 - n) as u8`. */
+    bool is_hint = is_literal(c->operand) && gp_body_is_number(gp_body_head(b, to));
+    const GpType *from = gp_body_expr(b, c->operand, is_hint ? to : NULL);
     gp_body_set_res(b, n, GpRes_Operator);
     if (gp_body_is(b, to, GpTy_Infer))
         gp_unify(b->c, to, from);
@@ -56,7 +64,7 @@ static void report_bool(GpBody *b, GpNode *n, GpNode *operand, const GpType *fro
 void gp_body_finish_cast(GpBody *b, GpNode *n) {
     GpNode *operand = GP_AS(Cast, n)->operand;
     const GpType *to = gp_zonk(b->c, n->type);
-    const GpType *from = gp_zonk(b->c, gp_body_final(operand));
+    const GpType *from = gp_zonk(b->c, gp_expr_type(operand));
     if (to->kind == GpTy_Error || from->kind == GpTy_Error || from->kind == GpTy_Never || from->has_infer ||
         to->has_infer || is_allowed(from, to))
         return;

@@ -6,7 +6,32 @@
 
 #include "core/os_posix.h"
 
+/* ---- What the runtime asks of its host -------------------------------------------------------- */
+
 static GpSpan resolve_hook(void *ud, GpSite site) { return gp_engine_resolve(ud, site); }
+
+static void collect_hook(void *ud) {
+    GpEngine *e = ud;
+    if (e->hooks.collect) e->hooks.collect(e->hooks.ud);
+}
+
+static bool name_hook(void *ud, const void *value, GpText *out) {
+    GpEngine *e = ud;
+    return e->hooks.name && e->hooks.name(e->hooks.ud, value, out);
+}
+
+/* A place in a script or kernel file, as the rest of its line at most. */
+static GpSpan locate_hook(void *ud, const GpPlaceInFile *place) {
+    char chunk[4096];
+    snprintf(chunk, sizeof(chunk), "@%s", place->file);
+    GpSpan line = gp_engine_resolve(ud, gp_engine_site(ud, chunk, (int)place->line));
+    if (!line.src || place->column == 0) return line;
+    uint32_t start = line.src->line_starts[place->line - 1] + place->column - 1;
+    if (start < line.off || start >= line.off + line.len) return line;
+    return (GpSpan){line.src, start, line.off + line.len - start};
+}
+
+/* ---- Life cycle ------------------------------------------------------------------------------- */
 
 GpStatus gp_engine_new(const GpEngineConfig *config, GpEngine **out) {
     GpSession session;
@@ -24,8 +49,8 @@ GpStatus gp_engine_new(const GpEngineConfig *config, GpEngine **out) {
         gp_engine_free(e);
         return GpStatus_NoMemory;
     }
-    runtime.hooks.resolve = resolve_hook;
-    if (!runtime.hooks.ud) runtime.hooks.ud = e;
+    e->hooks = runtime.hooks;
+    runtime.hooks = (GpRuntimeHooks){resolve_hook, collect_hook, name_hook, e, locate_hook};
     GpStatus status = gp_runtime_new(&e->session, &runtime, &e->runtime);
     if (status != GpStatus_Ok) {
         gp_engine_free(e);

@@ -18,6 +18,7 @@ struct GpEngine {
     GpStd *std;
     GpCodegen *codegen;
     GpRuntime *runtime;
+    GpRuntimeHooks hooks; /* the host's; the runtime gets the engine's, which forward */
     char device_name[64]; /* wanted */
     GpDevice *device;     /* NULL until first used */
     GP_VEC(GpSiteFile) files; /* a site's `file` is an index plus 1 */
