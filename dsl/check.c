@@ -342,5 +342,3 @@ void gp_check_const(GpCheck *c, GpDef *def) {
     def->local_count = b.locals.len;
     def->check_state = 2;
 }
-
-const GpType *gp_expr_type(const GpNode *expr) { return gp_body_final(expr); }

@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "dsl/check_body.h"
+#include "dsl/resolve.h"
 
 /* ---- aggregates --------------------------------------------------------------------------------- */
 
@@ -110,7 +111,7 @@ static void check_field_init(GpBody *b, GpAstFieldInit *f, const GpType *want) {
     GpLocal *local = gp_body_find_local(b, f->name);
     if (!local) {
         gp_primary_label(gp_diag(b->c->diags, GpDiag_E0425, f->node.span,
-                                 "cannot find value", gp_arena_printf(b->c->arena, "`%s`", f->name->name)),
+                                 "cannot find value", gp_arena_printf(b->c->arena, "`%s`", f->name->name), "this scope"),
                          "not found in this scope");
         return;
     }
@@ -145,8 +146,14 @@ static void check_fields(GpBody *b, GpAstStructLit *s, const GpRes *res, bool *s
 const GpType *gp_check_struct_lit(GpBody *b, GpNode *n, const GpType *hint) {
     GpAstStructLit *s = GP_AS(StructLit, n);
     GpRes found = {0};
-    if (!gp_resolve_path(b->c, b->fn, s->path, GpNs_Type, &found) || !found.def)
+    if (!gp_resolve_path(b->c, b->fn, s->path, GpNs_Type, &found))
         return gp_body_error(b);
+    if (!found.def) {
+        gp_primary_label(gp_diag(b->c->diags, GpDiag_E0574, s->path->span,
+                                 gp_arena_printf(b->c->arena, "builtin type `%s`", gp_body_text(b, s->path->span))),
+                         "not a struct, variant or union type");
+        return gp_body_error(b);
+    }
     GpRes *res = gp_body_set_res(b, n, GpRes_Construct);
     *res = found;
     res->kind = GpRes_Construct;
@@ -157,7 +164,8 @@ const GpType *gp_check_struct_lit(GpBody *b, GpNode *n, const GpType *hint) {
         res->arg_count = type->arg_count;
     }
     if (res->def->kind != GpDef_Struct && res->def->kind != GpDef_Variant) {
-        gp_primary_label(gp_diag(b->c->diags, GpDiag_E0574, s->path->span, res->def->name->name),
+        gp_primary_label(gp_diag(b->c->diags, GpDiag_E0574, s->path->span,
+                                 gp_arena_printf(b->c->arena, "%s `%s`", gp_def_kind_name(res->def), res->def->name->name)),
                          "not a struct, variant or union type");
         return gp_body_error(b);
     }

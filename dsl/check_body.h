@@ -125,7 +125,6 @@ const char *gp_body_describe(GpBody *b, const GpType *t);
 /* ---- check_expr.c */
 /* Types an expression; `hint` (may be NULL) only guides inference. */
 const GpType *gp_body_expr(GpBody *b, GpNode *n, const GpType *hint);
-const GpType *gp_body_final(const GpNode *n); /* the type after its adjustments */
 const GpType *gp_check_path(GpBody *b, GpNode *n, const GpType *hint);
 /* Resolves a path expression that is no local; false after an error. */
 bool gp_body_resolve(GpBody *b, GpNode *n, const char *what, GpRes *out);
@@ -205,7 +204,8 @@ const GpType *gp_check_macro(GpBody *b, GpNode *n, const GpType *hint);
 /* The local that a place is part of without going through a reference; NULL when there is none. */
 GpLocal *gp_body_place_root(GpBody *b, GpNode *place);
 bool gp_body_is_place(GpBody *b, GpNode *n);
-void gp_body_check_assignable(GpBody *b, GpNode *place, GpSpan span, bool is_compound);
+/* `span` is the assignment, `op` its operator. */
+void gp_body_check_assignable(GpBody *b, GpNode *place, GpSpan span, GpSpan op, bool is_compound);
 void gp_body_check_borrow_mut(GpBody *b, GpNode *place, GpSpan span);
 /* The same for a borrow of what `receiver`, of type `from`, refers to after `derefs` steps. */
 void gp_body_check_reborrow_mut(GpBody *b, GpNode *receiver, const GpType *from, uint32_t derefs);

@@ -83,8 +83,8 @@ static void report_count(GpBody *b, const Callee *c, GpNode *call, GpNodeList ar
     if (args.len + 1 == c->count)
         gp_label(d, parens, "argument #%u of type `%s` is missing", c->count, gp_body_name(b, c->params[args.len]));
     else if (args.len > c->count)
-        gp_label(d, args.at[c->count]->span, "unexpected argument #%u of type %s", c->count + 1,
-                 gp_body_describe(b, gp_body_final(args.at[c->count])));
+        gp_label(d, args.at[c->count]->span, "unexpected argument #%u of type `%s`", c->count + 1,
+                 gp_body_name(b, gp_expr_type(args.at[c->count])));
     if (c->def && !c->def->is_std && c->def->span.src)
         gp_note_at(d, c->def->span, "%s defined here", c->noun);
 }
@@ -96,6 +96,14 @@ static const GpType *fn_bound(const GpType *declared) {
         if (declared->def->bound_types[i])
             return declared->def->bound_types[i];
     return NULL;
+}
+
+/* "fn(i32) -> f32" */
+static const char *fn_text(GpBody *b, const GpType *const *params, uint32_t count, const GpType *ret) {
+    const char *list = "";
+    for (uint32_t i = 0; i < count; i++)
+        list = gp_arena_printf(b->c->arena, "%s%s%s", list, i ? ", " : "", gp_body_name(b, params[i]));
+    return gp_arena_printf(b->c->arena, "fn(%s) -> %s", list, gp_body_name(b, ret));
 }
 
 /* An argument for a parameter of type F: Fn(A, B) -> C: a closure takes its types from the bound, a
@@ -124,8 +132,8 @@ static void check_callable(GpBody *b, const Callee *c, GpNode *arg, const GpType
     for (uint32_t i = 0; fits && i < count; i++)
         fits = gp_body_unify(b, want[i], sig.params[i], arg->span);
     if (!fits)
-        gp_primary_label(gp_diag(b->c->diags, GpDiag_E0631, arg->span), "expected due to this bound: `%s`",
-                         gp_body_name(b, bound));
+        gp_primary_label(gp_diag(b->c->diags, GpDiag_E0631, arg->span), "expected `%s`, found `%s`",
+                         fn_text(b, want, count, ret), fn_text(b, sig.params, sig.param_count, sig.ret));
     gp_body_use_fn(b, t->def, t->args, t->arg_count, arg->span);
 }
 
@@ -178,12 +186,15 @@ static const GpType *check_fn_call(GpBody *b, GpNode *n, GpAstCall *call, const 
     gp_body_use_fn(b, def, res->args, res->arg_count, call->callee->span);
     pend_bounds(b, own, call->callee);
     guide_by_result(b, sig.ret, hint);
-    Callee c = {.def = def, .params = sig.params, .declared = def->sig.params, .count = sig.param_count,
+    uint32_t count = sig.param_count; /* less when modes at the end are left out */
+    if (call->args.len < count && call->args.len + sig.optional_count >= count)
+        count = call->args.len;
+    Callee c = {.def = def, .params = sig.params, .declared = def->sig.params, .count = count,
                 .args = res->args, .arg_count = res->arg_count, .noun = "function",
                 .span = call->callee->span};
     check_args(b, &c, n, call->args);
-    if (call->args.len == sig.param_count && sig.param_count)
-        gp_body_check_shapes(b, def, gp_body_final(call->args.at[0]), sig.ret, n->span);
+    if (call->args.len == count && count)
+        gp_body_check_shapes(b, def, gp_expr_type(call->args.at[0]), sig.ret, n->span);
     return sig.ret;
 }
 
@@ -345,7 +356,7 @@ static const GpType *report_no_method(GpBody *b, GpAstMethodCall *m, const GpTyp
 /* The receiver's steps from the lookup; a &mut taken by value is reborrowed, so that it can be
 ** used again. */
 static void adjust_receiver(GpBody *b, GpNode *receiver, const GpAdjust *steps, const GpType *self) {
-    const GpType *from = gp_body_head(b, gp_body_final(receiver));
+    const GpType *from = gp_body_head(b, gp_expr_type(receiver));
     uint32_t derefs = 0;
     bool is_mut = false, is_borrow = false;
     for (const GpAdjust *a = steps; a; a = a->next) {
@@ -403,7 +414,7 @@ const GpType *gp_check_method(GpBody *b, GpNode *n, const GpType *hint) {
     apply_generics(b, m, &found);
     GpFnSig sig = gp_sig_subst(b->c, found.fn, found.args, found.arg_count);
     adjust_receiver(b, m->receiver, found.adjust, gp_body_head(b, sig.params[0]));
-    gp_unify(b->c, sig.params[0], gp_body_final(m->receiver));
+    gp_unify(b->c, sig.params[0], gp_expr_type(m->receiver));
     GpRes *res = gp_body_set_res(b, n, GpRes_Method);
     res->def = found.fn;
     res->args = found.args;
@@ -415,6 +426,6 @@ const GpType *gp_check_method(GpBody *b, GpNode *n, const GpType *hint) {
                 .count = sig.param_count - 1, .args = found.args, .arg_count = found.arg_count,
                 .noun = "method", .span = method_span(m)};
     check_args(b, &c, n, m->args);
-    gp_body_check_shapes(b, found.fn, gp_body_final(m->receiver), sig.ret, n->span);
+    gp_body_check_shapes(b, found.fn, gp_expr_type(m->receiver), sig.ret, n->span);
     return sig.ret;
 }

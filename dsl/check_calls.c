@@ -39,7 +39,8 @@ typedef struct Visit {
 enum { Seen_No = 2, Seen_Open = 3, Seen_Done = 4 }; /* check_state, which gp_check_fn left at 2 */
 
 static void report_cycle(GpCheck *c, const GpDef *from, const GpCallEdge *e) {
-    GpDiag *d = gp_diag(c->diags, GpDiag_G0250, e->span, e->callee->name->name);
+    GpDiag *d = gp_diag(c->diags, GpDiag_G0250, e->span,
+                        gp_arena_printf(c->arena, "`%s` leads to itself", e->callee->name->name));
     gp_primary_label(d, from == e->callee ? "recursive call" : "leads back to `%s`", e->callee->name->name);
     gp_help(d, "write it as a loop");
 }

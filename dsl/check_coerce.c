@@ -18,13 +18,6 @@ void gp_body_adjust(GpBody *b, GpNode *n, GpAdjustKind kind, const GpType *type)
     n->adjust = append(b, n->adjust, step);
 }
 
-const GpType *gp_body_final(const GpNode *n) {
-    const GpType *t = n->type;
-    for (const GpAdjust *a = n->adjust; a; a = a->next)
-        t = a->type;
-    return t;
-}
-
 /* ---- reporting ------------------------------------------------------------------------------ */
 
 const char *gp_body_describe(GpBody *b, const GpType *t) {
@@ -167,7 +160,7 @@ static bool coerce_ref(GpBody *b, GpNode *n, const GpType *got, const GpType *wa
 }
 
 bool gp_body_can_coerce(GpBody *b, GpNode *n, const GpType *want) {
-    const GpType *got = gp_body_head(b, gp_body_final(n));
+    const GpType *got = gp_body_head(b, gp_expr_type(n));
     want = gp_body_head(b, want);
     if (got->kind == GpTy_Error || want->kind == GpTy_Error)
         return true;
@@ -197,7 +190,7 @@ static GpNode *blame(GpNode *n) {
 bool gp_body_coerce(GpBody *b, GpNode *n, const GpType *want, GpReason why) {
     if (gp_body_can_coerce(b, n, want))
         return true;
-    gp_body_mismatch(b, blame(n)->span, want, gp_body_final(n), why);
+    gp_body_mismatch(b, blame(n)->span, want, gp_expr_type(n), why);
     return false;
 }
 

@@ -12,33 +12,13 @@ static GpAstSegment *only_segment(GpNode *path_expr) {
     return GP_AS(Segment, p->segments.at[0]);
 }
 
-static uint32_t distance(const char *a, const char *z) {
-    uint32_t la = (uint32_t)strlen(a), lz = (uint32_t)strlen(z);
-    uint32_t row[33];
-    if (la > 32 || lz > 32)
-        return 99;
-    for (uint32_t j = 0; j <= lz; j++)
-        row[j] = j;
-    for (uint32_t i = 1; i <= la; i++) {
-        uint32_t diag = row[0];
-        row[0] = i;
-        for (uint32_t j = 1; j <= lz; j++) {
-            uint32_t up = row[j];
-            uint32_t sub = diag + (a[i - 1] != z[j - 1]);
-            row[j] = GP_MIN(sub, GP_MIN(up, row[j - 1]) + 1);
-            diag = up;
-        }
-    }
-    return row[lz];
-}
-
 static GpSym similar_local(GpBody *b, GpSym name) {
     GpSym best = NULL;
-    uint32_t limit = GP_MAX(name->len, 3u) / 3 + 1;
+    uint32_t limit = GP_MAX(name->len, 3u) / 3;
     for (uint32_t i = b->visible.len; i-- > 0;) {
         GpSym at = b->visible.at[i]->name;
-        uint32_t d = at ? distance(name->name, at->name) : limit;
-        if (d < limit) {
+        uint32_t d = at ? gp_name_distance(name, at) : UINT32_MAX;
+        if (d <= limit && (!best || d < limit)) {
             limit = d;
             best = at;
         }
@@ -51,7 +31,7 @@ static void report_unresolved(GpBody *b, GpNode *n, GpSym name, const char *what
         return;
     GpDiag *d = gp_diag(b->c->diags, GpDiag_E0425, n->span,
                         what,
-                        gp_arena_printf(b->c->arena, "`%s`", name->name));
+                        gp_arena_printf(b->c->arena, "`%s`", name->name), "this scope");
     gp_primary_label(d, "not found in this scope");
     GpSym near = similar_local(b, name);
     if (near) {
@@ -63,8 +43,47 @@ static void report_unresolved(GpBody *b, GpNode *n, GpSym name, const char *what
         gp_suggest(d, n->span, near->name, "a similar name exists");
 }
 
+/* `program_id(0)` in a SIMT kernel: the prelude of the other track knows the name. */
+static bool is_of_other_track(GpBody *b, GpNode *n) {
+    GpAstPath *p = GP_AS(Path, GP_AS(PathExpr, n)->path);
+    GpTrack own = b->fn->kernel.track;
+    if (own == GpTrack_None || p->self_type || p->is_global)
+        return false;
+    GpTrack other = own == GpTrack_Tile ? GpTrack_Simt : GpTrack_Tile;
+    GpDef *prelude = b->c->std->prelude[other];
+    GpSym first = GP_AS(Segment, p->segments.at[0])->name;
+    bool is_lone = p->segments.len == 1;
+    GpNamespace ns = is_lone ? GpNs_Value : GpNs_Type;
+    if (!prelude || gp_find_name(b->c, b->fn, first, ns) || !gp_find_in_module(b->c, prelude, first, ns))
+        return false;
+    bool is_tile = other == GpTrack_Tile;
+    GpDiag *d = gp_diag(b->c->diags, GpDiag_G0221, n->span, gp_body_text(b, n->span), is_tile ? "tile" : "SIMT",
+                        b->fn->name->name, is_tile ? "SIMT" : "tile");
+    gp_primary_label(d, "%s operation", is_tile ? "tile" : "SIMT");
+    if (b->fn->kernel.span.src)
+        gp_label(d, b->fn->kernel.span, "this makes `%s` a %s kernel", b->fn->name->name, is_tile ? "SIMT" : "tile");
+    return true;
+}
+
+/* A type where a value is wanted. */
+static bool is_type_name(GpBody *b, GpNode *n, GpSym name) {
+    if (gp_find_name(b->c, b->fn, name, GpNs_Value))
+        return false;
+    GpElem elem;
+    const GpDef *def = gp_find_name(b->c, b->fn, name, GpNs_Type);
+    const char *kind = def ? gp_def_kind_name(def) : "builtin type";
+    if (!def && !gp_elem_find((GpStr){name->name, name->len}, &elem) && strcmp(name->name, "usize") &&
+        strcmp(name->name, "isize"))
+        return false;
+    GpDiag *d = gp_diag(b->c->diags, GpDiag_E0423, n->span, gp_arena_printf(b->c->arena, "%s `%s`", kind, name->name));
+    gp_primary_label(d, "not a value");
+    return true;
+}
+
 bool gp_body_resolve(GpBody *b, GpNode *n, const char *what, GpRes *out) {
     GpAstSegment *seg = only_segment(n);
+    if (is_of_other_track(b, n) || (seg && is_type_name(b, n, seg->name)))
+        return false;
     if (seg && strcmp(seg->name->name, "self") && strcmp(seg->name->name, "Self") &&
         !gp_find_name(b->c, b->fn, seg->name, GpNs_Value) &&
         !gp_find_name(b->c, b->fn, seg->name, GpNs_Type)) {
@@ -100,6 +119,7 @@ void gp_body_need_unsafe(GpBody *b, GpSpan span, const char *what, const char *l
         return;
     GpDiag *d = gp_diag(b->c->diags, GpDiag_E0133, span, what);
     gp_primary_label(d, "%s", label);
+    gp_help(d, "what the compiler cannot check stands in `unsafe { .. }`");
 }
 
 static const GpType *type_of_def(GpBody *b, GpNode *n, const GpRes *res) {
@@ -164,7 +184,7 @@ static void report_no_field(GpBody *b, GpNode *n, const GpType *base, GpSym name
         return;
     }
     if (t->kind != GpTy_Infer && gp_find_method(b->c, b->fn, base, name, &m)) {
-        GpDiag *d = gp_diag(b->c->diags, GpDiag_E0615, end, name->name, type);
+        GpDiag *d = gp_diag(b->c->diags, GpDiag_E0615, end, name->name, gp_body_name(b, base));
         gp_primary_label(d, "method, not a field");
         gp_suggest(d, (GpSpan){end.src, end.off + end.len, 0}, "()", "use parentheses to call the method");
         return;
@@ -206,26 +226,28 @@ static const GpType *check_field(GpBody *b, GpNode *n, const GpType *hint) {
 
 static const GpType *report_index(GpBody *b, GpNode *n, const GpType *base) {
     const char *name = gp_body_name(b, base);
+    const GpSpan inner = GP_AS(Index, n)->base->span;
+    uint32_t from = inner.off + inner.len;
+    GpSpan at = {n->span.src, from, n->span.off + n->span.len - from};
     if (gp_ty_is_lang(base, GpLang_DisjointSlice)) {
-        GpDiag *d = gp_diag(b->c->diags, GpDiag_E0608, n->span, name);
+        GpDiag *d = gp_diag(b->c->diags, GpDiag_E0608, at, name);
         gp_help(d, "write through the index witness: `if let Some(x) = c.get_mut(idx) { .. }`");
         return gp_body_error(b);
     }
-    gp_primary_label(gp_diag(b->c->diags, GpDiag_E0608, n->span, name), "%s", "");
+    gp_diag(b->c->diags, GpDiag_E0608, at, name);
     return gp_body_error(b);
 }
 
 /* The index is usize; an integer literal becomes one. */
-static void check_index_type(GpBody *b, GpNode *index, const GpType *base, const GpType *elem) {
+static bool check_index_type(GpBody *b, GpNode *index, const GpType *base, const GpType *elem) {
     const GpType *usize = gp_ty_usize(b->c->types);
-    const GpType *t = gp_body_head(b, gp_body_expr(b, index, usize));
-    if (gp_ty_is_lang(t, GpLang_Range)) {
+    if (gp_body_bare(index)->kind == GpNode_Range) {
         gp_body_unsupported(b, index->span, "slicing with a range");
-        return;
+        return false;
     }
-    if (t->kind == GpTy_Never || gp_unify(b->c, usize, t)) {
-        return;
-    }
+    const GpType *t = gp_body_head(b, gp_body_expr(b, index, usize));
+    if (t->kind == GpTy_Never || gp_unify(b->c, usize, t))
+        return true;
     const GpType *slice = base->kind == GpTy_Array ? gp_ty_slice(b->c->types, elem) : base;
     const char *name = gp_body_name(b, t);
     GpDiag *d = gp_diag(b->c->diags, GpDiag_E0277, index->span,
@@ -236,6 +258,7 @@ static void check_index_type(GpBody *b, GpNode *index, const GpType *base, const
     if (gp_body_is_int(t) && (index->kind == GpNode_PathExpr || index->kind == GpNode_Field ||
                               index->kind == GpNode_MethodCall || index->kind == GpNode_Call))
         gp_suggest(d, end, " as usize", "convert the index");
+    return true;
 }
 
 static const GpType *check_index(GpBody *b, GpNode *n, const GpType *hint) {
@@ -254,8 +277,7 @@ static const GpType *check_index(GpBody *b, GpNode *n, const GpType *hint) {
     }
     const GpType *elem = base->inner;
     gp_body_set_res(b, n, GpRes_Operator);
-    check_index_type(b, ix->index, base, elem);
-    return elem;
+    return check_index_type(b, ix->index, base, elem) ? elem : gp_body_error(b);
 }
 
 /* ---- borrows ------------------------------------------------------------------------------------ */
@@ -337,5 +359,5 @@ const GpType *gp_body_expr(GpBody *b, GpNode *n, const GpType *hint) {
     n->type = check_fns[n->kind](b, n, hint);
     if (gp_body_is(b, n->type, GpTy_Never) && !b->diverges)
         gp_body_diverge(b, n);
-    return gp_body_final(n);
+    return gp_expr_type(n);
 }

@@ -57,7 +57,7 @@ static const GpType *join_else(GpBody *b, GpAstIf *f, const GpType *then, const 
         return other;
     }
     if (gp_body_can_coerce(b, f->otherwise, then) || gp_body_can_coerce(b, f->then, other))
-        return gp_body_final(f->then);
+        return gp_expr_type(f->then);
     GpDiag *d = gp_diag(b->c->diags, GpDiag_E0308, tail_span(f->otherwise),
                         "`if` and `else` have incompatible types");
     gp_primary_label(d, "expected %s, found %s", gp_body_describe(b, then), gp_body_describe(b, other));
@@ -81,7 +81,7 @@ static const GpType *check_if(GpBody *b, GpNode *n, const GpType *want, const Gp
         gp_body_expect(b, f->then, want, why);
     else
         gp_body_expr(b, f->then, hint);
-    t = gp_body_final(f->then);
+    t = gp_expr_type(f->then);
     b->visible.len = visible;
     bool then_diverges = b->diverges;
     b->diverges = before;
@@ -264,8 +264,8 @@ static GpFrame *find_frame(GpBody *b, GpNode *n, GpSym label, const char *word) 
         gp_primary_label(d, "cannot `%s` inside of a closure", word);
         gp_label(d, through->node->span, "enclosing closure");
     } else if (label) {
-        gp_primary_label(gp_diag(b->c->diags, GpDiag_E0426, n->span, label->name), "undeclared label `%s`",
-                         label->name);
+        GpSpan at = {n->span.src, n->span.off + (uint32_t)strlen(word) + 1, label->len};
+        gp_primary_label(gp_diag(b->c->diags, GpDiag_E0426, at, label->name), "undeclared label `%s`", label->name);
     } else {
         bool is_break = strcmp(word, "break") == 0;
         GpDiag *d = gp_diag(b->c->diags, GpDiag_E0268, n->span, word,
@@ -301,7 +301,7 @@ const GpType *gp_check_break(GpBody *b, GpNode *n, const GpType *hint) {
     if (!frame) {
         if (br->value)
             gp_body_expr(b, br->value, NULL);
-        return gp_body_error(b);
+        return gp_ty_never(b->c->types);
     }
     gp_body_set_res(b, n, GpRes_Target)->node = frame->node;
     check_break_value(b, n, br, frame);
@@ -312,11 +312,11 @@ const GpType *gp_check_continue(GpBody *b, GpNode *n, const GpType *hint) {
     (void)hint;
     GpFrame *frame = find_frame(b, n, GP_AS(Continue, n)->label, "continue");
     if (!frame)
-        return gp_body_error(b);
+        return gp_ty_never(b->c->types);
     if (frame->kind == GpFrame_Block) {
         GpDiag *d = gp_diag(b->c->diags, GpDiag_E0696, n->span);
         gp_primary_label(d, "labeled blocks cannot be `continue`'d");
-        return gp_body_error(b);
+        return gp_ty_never(b->c->types);
     }
     gp_body_set_res(b, n, GpRes_Target)->node = frame->node;
     return gp_ty_never(b->c->types);

@@ -544,7 +544,7 @@ static const GpType *check_match(GpBody *b, GpNode *n, Join *j) {
         return gp_ty_never(b->c->types);
     if (!j->want) /* arms that ended before a type was known */
         for (uint32_t i = 0; i < m->arms.len; i++)
-            if (gp_body_is(b, gp_body_final(GP_AS(Arm, m->arms.at[i])->body), GpTy_Never))
+            if (gp_body_is(b, gp_expr_type(GP_AS(Arm, m->arms.at[i])->body), GpTy_Never))
                 gp_body_can_coerce(b, GP_AS(Arm, m->arms.at[i])->body, j->type);
     return j->want ? j->want : j->type;
 }

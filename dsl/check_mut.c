@@ -42,7 +42,7 @@ static Place read_place(GpBody *b, GpNode *n) {
         p.is_whole = false;
         if (n->kind == GpNode_Field) {
             GpNode *base = GP_AS(Field, n)->base;
-            step_refs(b, &p, base, gp_body_final(base), n->res ? n->res->derefs : 0);
+            step_refs(b, &p, base, gp_expr_type(base), n->res ? n->res->derefs : 0);
             n = base;
         } else if (n->kind == GpNode_Index) {
             GpNode *base = GP_AS(Index, n)->base;
@@ -50,7 +50,7 @@ static Place read_place(GpBody *b, GpNode *n) {
             n = base;
         } else if (n->kind == GpNode_Unary && GP_AS(Unary, n)->op == GpTok_Star) {
             GpNode *base = GP_AS(Unary, n)->operand;
-            step_refs(b, &p, base, gp_body_final(base), 1);
+            step_refs(b, &p, base, gp_expr_type(base), 1);
             n = base;
         } else {
             return p;
@@ -127,11 +127,11 @@ static void report_whole(GpBody *b, GpLocal *l, GpSpan span) {
     help_local(d, l, "consider making this binding mutable");
 }
 
-void gp_body_check_assignable(GpBody *b, GpNode *place, GpSpan span, bool is_compound) {
+void gp_body_check_assignable(GpBody *b, GpNode *place, GpSpan span, GpSpan op, bool is_compound) {
     if (place->type && gp_body_is(b, place->type, GpTy_Error))
         return;
     if (!gp_body_is_place(b, place)) {
-        GpDiag *d = gp_diag(b->c->diags, is_compound ? GpDiag_E0067 : GpDiag_E0070, span);
+        GpDiag *d = gp_diag(b->c->diags, is_compound ? GpDiag_E0067 : GpDiag_E0070, op);
         gp_label(d, place->span, "cannot assign to this expression");
         return;
     }

@@ -292,8 +292,8 @@ static const GpType *report_operand(GpBody *b, const GpNode *n) {
 
 /* The type of the operation; NULL: not known yet. */
 static const GpType *decide(GpBody *b, const Operation *o, bool is_last) {
-    const GpType *l = gp_body_head(b, gp_body_final(o->lhs));
-    const GpType *r = gp_body_head(b, gp_body_final(o->rhs));
+    const GpType *l = gp_body_head(b, gp_expr_type(o->lhs));
+    const GpType *r = gp_body_head(b, gp_expr_type(o->rhs));
     if (l->kind == GpTy_Error || r->kind == GpTy_Error)
         return gp_body_error(b);
     if (l->kind == GpTy_Never || r->kind == GpTy_Never)
@@ -330,7 +330,7 @@ static const GpType *decide(GpBody *b, const Operation *o, bool is_last) {
 }
 
 static void settle_assign(GpBody *b, const Operation *o, const GpType *result) {
-    const GpType *l = gp_body_final(o->lhs);
+    const GpType *l = gp_expr_type(o->lhs);
     if (!gp_body_is(b, result, GpTy_Error) && !gp_body_unify(b, l, result, o->n->span))
         gp_body_mismatch(b, o->rhs->span, l, result, GP_NO_REASON);
 }
@@ -382,7 +382,7 @@ const GpType *gp_check_binary(GpBody *b, GpNode *n, const GpType *hint) {
     if (hint && (o.row->cls == Op_Compare || !gp_body_is_number(gp_body_head(b, hint))))
         hint = NULL;
     gp_body_expr(b, o.lhs, hint);
-    gp_body_expr(b, o.rhs, guide(b, o.row, gp_body_final(o.lhs)));
+    gp_body_expr(b, o.rhs, guide(b, o.row, gp_expr_type(o.lhs)));
     const GpType *t = decide(b, &o, false);
     if (t)
         return t;
@@ -414,7 +414,7 @@ static const GpType *check_plain_assign(GpBody *b, GpNode *n, GpAstAssign *a) {
         return gp_body_unit(b);
     }
     const GpType *l = gp_body_expr(b, a->lhs, NULL);
-    gp_body_check_assignable(b, a->lhs, n->span, false);
+    gp_body_check_assignable(b, a->lhs, n->span, operator_span(a->lhs, a->rhs, GpTok_Eq, n->span), false);
     gp_body_expect(b, a->rhs, l, reason_of_place(b, a->lhs));
     return gp_body_unit(b);
 }
@@ -427,8 +427,8 @@ const GpType *gp_check_assign(GpBody *b, GpNode *n, const GpType *hint) {
     Operation o = operation_of(n);
     gp_assert(o.row);
     gp_body_expr(b, a->lhs, NULL);
-    gp_body_expr(b, a->rhs, guide(b, o.row, gp_body_final(a->lhs)));
-    gp_body_check_assignable(b, a->lhs, n->span, true);
+    gp_body_expr(b, a->rhs, guide(b, o.row, gp_expr_type(a->lhs)));
+    gp_body_check_assignable(b, a->lhs, n->span, operator_span(a->lhs, a->rhs, a->op, n->span), true);
     const GpType *t = decide(b, &o, false);
     if (t)
         settle_assign(b, &o, t);

@@ -30,7 +30,7 @@ static GpReason reason_of(GpBody *b, const PatCtx *ctx) {
     if (!ctx->init || !ctx->init->type)
         return GP_NO_REASON;
     const char *label = gp_arena_printf(b->c->arena, "this expression has type `%s`",
-                                        gp_body_name(b, gp_body_final(ctx->init)));
+                                        gp_body_name(b, gp_expr_type(ctx->init)));
     return (GpReason){ctx->init->span, label, NULL};
 }
 
@@ -76,7 +76,7 @@ static void check_name(GpBody *b, GpNode *pat, GpAstPatName *p, const GpType *ty
         b->infos.at[l->id] = (GpLocalInfo){.type_node = ctx->type_node, .init = ctx->init, .pat = pat};
         gp_body_set_res(b, pat, GpRes_Local)->local = l;
     }
-    if (mode != Bind_Move && ctx->init)
+    if (p->is_ref && ctx->init && !gp_body_is(b, gp_expr_type(ctx->init), GpTy_Ref))
         gp_body_mark_addressed(b, ctx->init);
     if (p->sub)
         check_pat(b, p->sub, type, mode, ctx);
@@ -235,7 +235,8 @@ static void check_tuple_struct(GpBody *b, GpNode *pat, const GpType *type, BindM
     if (rest < p->pats.len ? given > fields : given != fields) {
         forget(b, p->pats, ctx);
         const char *owner = res->def->kind == GpDef_Variant ? "tuple variant" : "tuple struct";
-        GpDiag *d = gp_diag(b->c->diags, GpDiag_E0023, pat->span,
+        GpSpan at = p->pats.len ? gp_span_join(p->pats.at[0]->span, p->pats.at[p->pats.len - 1]->span) : pat->span;
+        GpDiag *d = gp_diag(b->c->diags, GpDiag_E0023, at,
                             gp_arena_printf(b->c->arena, "this pattern has %u field%s, but the corresponding %s has %u field%s",
                                             given, given == 1 ? "" : "s", owner, fields, fields == 1 ? "" : "s"));
         gp_primary_label(d, "expected %u field%s, found %u", fields, fields == 1 ? "" : "s", given);
@@ -346,6 +347,11 @@ static const GpType *peel(GpBody *b, GpNode *pat, const GpType *type, BindMode *
 static bool check_named_constant(GpBody *b, GpNode *pat, const GpType *type, BindMode mode, PatCtx *ctx) {
     GpAstPatName *p = GP_AS(PatName, pat);
     GpDef *def = p->sub || p->is_ref || p->is_mut ? NULL : gp_find_name(b->c, b->fn, p->name, GpNs_Value);
+    if (def && (def->kind == GpDef_Variant || def->kind == GpDef_Struct) && def->field_count) {
+        const char *kind = def->kind == GpDef_Variant ? "tuple variant" : "tuple struct";
+        gp_primary_label(gp_diag(b->c->diags, GpDiag_E0530, pat->span, kind), "cannot be named the same as a %s", kind);
+        return true;
+    }
     if (!is_constant(def))
         return false;
     GpRes found = {.kind = GpRes_Def, .def = def};

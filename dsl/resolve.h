@@ -60,7 +60,10 @@ GpDef *gp_module_of(GpDef *scope); /* the nearest module around, itself included
 GpDef *gp_crate_of(GpDef *def);    /* the root module */
 /* The import of an unknown crate that would define the name; NULL when none does. */
 const GpImport *gp_find_unknown_import(GpCheck *c, GpDef *scope, GpSym name);
+/* Why a name that was not found is missing, where that is known: its import is of an unknown
+** crate (E0432), or a peer has it and it is not there yet (G0211). False: not reported. */
 bool gp_report_unknown_import(GpCheck *c, GpDef *scope, GpSym name, GpSpan use);
+bool gp_report_peer_name(GpCheck *c, GpSym name, GpSpan use);
 
 /* resolve_path.c */
 typedef struct GpTarget {

@@ -1,0 +1,3 @@
+fn f(b: bool) -> i32 {
+    match b { false..=true => 1 }
+}

@@ -1,0 +1,4 @@
+struct P { x: i32 }
+fn f() -> P {
+    P { x: 1, x: 2 }
+}

@@ -1,0 +1,4 @@
+fn f(c: bool) -> i32 {
+    if c { return; }
+    0
+}

@@ -1,0 +1,3 @@
+fn f(c: bool) {
+    let x = if c { 1i32 } else { 2.0f32 };
+}

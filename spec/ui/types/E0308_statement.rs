@@ -1,0 +1,4 @@
+fn f(c: bool) {
+    if c { 1 } else { 2 }
+    return;
+}

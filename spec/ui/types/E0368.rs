@@ -1,0 +1,4 @@
+fn f() {
+    let mut b = true;
+    b += false;
+}

@@ -1,0 +1,4 @@
+struct P { x: i32 }
+fn f(a: P, b: P) {
+    let c = a + b;
+}

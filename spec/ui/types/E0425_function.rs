@@ -1,0 +1,4 @@
+fn helper() -> i32 { 0 }
+fn f() -> i32 {
+    helpr()
+}

@@ -1,0 +1,3 @@
+fn f(count: i32) -> i32 {
+    cuont + 1
+}

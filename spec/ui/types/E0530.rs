@@ -1,0 +1,6 @@
+fn f(o: Option<i32>) -> i32 {
+    match o {
+        Some => 1,
+        None => 0,
+    }
+}

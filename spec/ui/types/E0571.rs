@@ -1,0 +1,3 @@
+fn f(c: bool) {
+    while c { break 1; }
+}

@@ -1,0 +1,3 @@
+fn f(a: &[f32]) -> usize {
+    a.len
+}

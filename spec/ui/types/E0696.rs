@@ -1,0 +1,5 @@
+fn f() {
+    loop {
+        'a: { continue 'a; }
+    }
+}

@@ -1,0 +1,5 @@
+fn f() -> i32 {
+    return 1;
+    let x = 2;
+    x
+}
