@@ -143,7 +143,7 @@ static bool read_option(const char *word, bool has_next, Options *o, bool *has_v
     case 'l':
         *has_value = word[2] == '\0';
         return !*has_value || has_next;
-    default:
+    default: /* any other letter */
         return false;
     }
 }
