@@ -128,11 +128,6 @@ enum {
 #undef GP_CU_CONST
 };
 
-/* Keys of cuLaunchKernel's `extra` list. */
-#define GP_CU_PARAM_END ((void *)0)
-#define GP_CU_PARAM_POINTER ((void *)1)
-#define GP_CU_PARAM_SIZE ((void *)2)
-
 /* `flags` of cuGetProcAddress: symbols with the semantics of the legacy default stream. */
 #define GP_CU_PROC_DEFAULT 0
 

@@ -171,7 +171,7 @@ static GpStatus fill(GpStream *s, const GpFill *f, GpDiags *diags) {
 
 /* ---- Launches --------------------------------------------------------------------------- */
 
-static GpCuResult launch_clusters(GpStream *s, const GpLaunch *l, void **extra) {
+static GpCuResult launch_clusters(GpStream *s, const GpLaunch *l, void **params) {
     const uint32_t *cluster = l->exec->image->cluster;
     GpCuLaunchAttribute attr = {.id = GpCu_AttributeCluster};
     memcpy(attr.value.cluster, cluster, sizeof attr.value.cluster);
@@ -179,7 +179,7 @@ static GpCuResult launch_clusters(GpStream *s, const GpLaunch *l, void **extra) 
                                l->grid.block[0], l->grid.block[1], l->grid.block[2],
                                l->shared_bytes,  s->handle,        &attr,
                                1};
-    return api(s->device)->launch_ex(&config, l->exec->function, NULL, extra);
+    return api(s->device)->launch_ex(&config, l->exec->function, params, NULL);
 }
 
 /* Past 48 KiB a function must be told, once for each larger size. */
@@ -196,16 +196,17 @@ static GpCuResult allow_shared(GpDevice *d, GpExec *e, uint32_t bytes) {
 static GpStatus launch(GpStream *s, const GpLaunch *l, GpDiags *diags) {
     GpDevice *d = s->device;
     GpExec *e = l->exec;
-    size_t bytes = e->image->param_bytes;
-    void *extra[] = {GP_CU_PARAM_POINTER, l->params, GP_CU_PARAM_SIZE, &bytes, GP_CU_PARAM_END};
+    void *params[GP_MAX_PARAMS]; /* the driver knows the sizes and copies from these */
+    for (uint32_t i = 0; i < e->image->param_count; i++)
+        params[i] = l->params + e->image->params[i].offset;
     GpCuContext before = enter(d);
     GpCuResult result = allow_shared(d, e, l->shared_bytes);
     if (result == 0 && GP_UNLIKELY(e->is_clustered)) {
-        result = launch_clusters(s, l, extra);
+        result = launch_clusters(s, l, params);
     } else if (result == 0) {
         result = api(d)->launch(e->function, l->grid.grid[0], l->grid.grid[1], l->grid.grid[2],
                                 l->grid.block[0], l->grid.block[1], l->grid.block[2],
-                                l->shared_bytes, s->handle, NULL, extra);
+                                l->shared_bytes, s->handle, params, NULL);
     }
     leave(d, before);
     if (GP_LIKELY(result == 0))

@@ -102,6 +102,7 @@ typedef struct GpSlotList {
 } GpSlotList;
 
 #define GP_STREAM_MARKS 16
+#define GP_FOLLOWED 4
 
 struct GpStream {
     GpDevice *device;
@@ -110,6 +111,8 @@ struct GpStream {
     GpSlotList outstanding; /* launches with a mailbox, oldest first */
     GpFailure *failure;     /* the first one found and not yet raised by a sync */
     GpStream *next;         /* all streams of the device */
+    GpUse followed[GP_FOLLOWED]; /* what it was already told to come behind */
+    uint32_t followed_next;
 
     GpCuStream handle;
     GpCuEvent order; /* recorded and waited for at once, so one is enough */
@@ -135,6 +138,8 @@ typedef struct GpFill {
     uint64_t value;
     uint8_t bytes;
 } GpFill;
+
+#define GP_MAX_PARAMS 256 /* of a compiled kernel */
 
 /* A launch whose checks are done. */
 typedef struct GpLaunch {

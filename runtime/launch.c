@@ -6,7 +6,6 @@
 #include "runtime/internal.h"
 
 #define MAX_PARAM_BYTES 4096 /* what every driver takes */
-#define MAX_ARGS 64
 
 static const char *kernel_name(const GpRunRequest *r) {
     return r->kernel ? r->kernel : r->exec->image->name;
@@ -335,6 +334,8 @@ static GpStatus check_image(GpDevice *d, const GpImage *image, GpDiags *diags) {
     }
     if (image->param_bytes > MAX_PARAM_BYTES)
         return refuse_image(d, image, "its parameters take more than 4096 bytes", diags);
+    if (image->param_count > GP_MAX_PARAMS)
+        return refuse_image(d, image, "it has more than 256 parameters", diags);
     if (is_gpu && image->min_sm > d->info.sm) {
         snprintf(why, sizeof why, "it needs sm_%u, and the device is sm_%u", image->min_sm,
                  d->info.sm);

@@ -9,8 +9,8 @@
 
 #include "runtime/internal.h"
 
-#define CHUNK_SLOTS 256
-#define MAX_SLOTS (64 * CHUNK_SLOTS)
+#define CHUNK_SLOTS 1024
+#define MAX_SLOTS (16 * CHUNK_SLOTS)
 #define INLINE_WRITTEN 6
 
 struct GpSlot {

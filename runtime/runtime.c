@@ -161,6 +161,8 @@ GpCuda *gp_runtime_cuda(GpRuntime *rt) {
 
 const char *gp_driver_path(GpRuntime *rt) { return rt->cuda.is_found ? rt->cuda.path : NULL; }
 
+int gp_driver_version(GpRuntime *rt) { return rt->cuda.version; }
+
 uint32_t gp_device_count(GpRuntime *rt, GpDiags *diags) {
     GpCuda *cu = gp_runtime_cuda(rt);
     if (gp_cuda_start(cu, diags) != GpStatus_Ok)

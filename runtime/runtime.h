@@ -89,8 +89,10 @@ GpStatus gp_device_open(GpRuntime *rt, GpStr name, GpDiags *diags, GpDevice **ou
 const GpDeviceInfo *gp_device_info(const GpDevice *d);
 /* GPUs present; 0 with a diagnostic that says why when there is no usable driver. */
 uint32_t gp_device_count(GpRuntime *rt, GpDiags *diags);
-/* Path and version of the loaded libcuda for `doctor`; NULL before one was loaded. */
+/* Path and version (13000; 0 unknown) of the loaded libcuda for `doctor`; NULL and 0 before
+** one was loaded, which gp_device_count does. */
 const char *gp_driver_path(GpRuntime *rt);
+int gp_driver_version(GpRuntime *rt);
 GpStream *gp_device_default_stream(GpDevice *d);
 GpStatus gp_device_sync(GpDevice *d, GpDiags *diags);
 

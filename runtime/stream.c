@@ -37,7 +37,7 @@ GpStatus gp_stream_new(GpDevice *d, GpDiags *diags, GpStream **out) {
     if (status != GpStatus_Ok)
         return status;
     GpStream *s = d->streams;
-    while (s && (s->refs != 0 || s == d->main || s->completed != s->issued))
+    while (s && (s->refs != 0 || s == d->main || !gp_stream_is_idle(s)))
         s = s->next;
     if (!s) {
         status = gp_stream_make(d, diags, &s);
@@ -73,12 +73,28 @@ bool gp_use_poll(GpUse u) {
 
 bool gp_stream_is_idle(GpStream *s) { return gp_use_poll((GpUse){s, s->issued}); }
 
+/* The entry for that stream, or the one to be replaced. */
+static GpUse *find_followed(GpStream *s, const GpStream *other) {
+    for (uint32_t i = 0; i < GP_FOLLOWED; i++) {
+        if (s->followed[i].stream == other)
+            return &s->followed[i];
+    }
+    return &s->followed[s->followed_next++ % GP_FOLLOWED];
+}
+
+/* Waiting once puts all later work of the stream behind; a loop of launches asks only once. */
 GpStatus gp_stream_follow(GpStream *s, GpUse use, GpDiags *diags) {
     if (gp_use_is_done(use) || use.stream == s)
         return GpStatus_Ok;
     if (use.stream->device->info.kind != s->device->info.kind)
         return gp_stream_wait(use.stream, diags); /* no event spans both */
-    return s->device->ops->order(s, use.stream, diags);
+    GpUse *followed = find_followed(s, use.stream);
+    if (followed->stream == use.stream && followed->seq >= use.seq)
+        return GpStatus_Ok;
+    GpStatus status = s->device->ops->order(s, use.stream, diags);
+    if (status == GpStatus_Ok)
+        *followed = (GpUse){use.stream, use.stream->issued};
+    return status;
 }
 
 GpStatus gp_stream_wait(GpStream *s, GpDiags *diags) {

@@ -63,7 +63,8 @@ static Move make_move(const GpTensor *like, const int64_t *to, const int64_t *fr
 static bool is_short(const Move *m, uint64_t max_pieces, int64_t min_row) {
     const GpPieces *p = &m->pieces;
     int64_t pitch = GP_MAX(p->to_pitch, p->from_pitch) * m->elem_bytes;
-    bool is_row_fine = p->height <= 1 || (p->width * m->elem_bytes >= min_row && pitch <= MAX_PITCH);
+    bool is_row_fine =
+        p->height <= 1 || (p->width * m->elem_bytes >= min_row && pitch <= MAX_PITCH);
     return p->count <= max_pieces && is_row_fine;
 }
 

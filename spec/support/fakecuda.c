@@ -25,7 +25,14 @@
 
 /* ---- State ------------------------------------------------------------------------------ */
 
-typedef enum WorkKind { Work_Copy, Work_Fill, Work_Launch, Work_Wait, Work_Record, Work_Free } WorkKind;
+typedef enum WorkKind {
+    Work_Copy,
+    Work_Fill,
+    Work_Launch,
+    Work_Wait,
+    Work_Record,
+    Work_Free,
+} WorkKind;
 
 typedef struct Work {
     struct Work *next;
@@ -35,7 +42,7 @@ typedef struct Work {
     uint8_t unit;                               /* of a fill */
     uint32_t value;
     bool is_to_host, is_from_host;
-    uint8_t params[256];
+    TestParams params;
     uint64_t blocks;
     struct GpCuEventTag *event;
     uint64_t stamp; /* of the event when it was recorded */
@@ -180,14 +187,13 @@ static void run_rows(const Work *w) {
 }
 
 static void run_launch(const Work *w) {
-    TestParams p;
-    memcpy(&p, w->params, sizeof p);
+    TestParams p = w->params;
     if (!is_device_range(p.out, p.out_len * 4) || !is_device_range(p.in, p.in_len * 4)) {
         fake.sticky = ILLEGAL_ADDRESS;
         return;
     }
     GpGrid grid = {{(uint32_t)w->blocks, 1, 1}, {1, 1, 1}};
-    test_scale(NULL, w->params, &grid, 0, w->blocks);
+    test_scale(NULL, (const uint8_t *)&p, &grid, 0, w->blocks);
 }
 
 static void run_until_stamp(GpCuEvent e, GpCuStream source, uint64_t stamp) {
@@ -346,14 +352,17 @@ GpCuResult fake_launch(GpCuFunction function, unsigned grid_x, unsigned grid_y, 
                        unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
                        GpCuStream stream, void **params, void **extra) {
     (void)shared_bytes;
-    bool is_fine = function && !params && extra[0] == GP_CU_PARAM_POINTER &&
-                   extra[2] == GP_CU_PARAM_SIZE && extra[4] == GP_CU_PARAM_END &&
-                   block_x * block_y * block_z > 0 && grid_x * grid_y * grid_z > 0;
-    size_t bytes = *(size_t *)extra[3];
-    if (!is_fine || !fake.current || bytes > 256)
+    bool is_fine = function && params && !extra && block_x * block_y * block_z > 0 &&
+                   grid_x * grid_y * grid_z > 0;
+    if (!is_fine || !fake.current)
         return INVALID_VALUE;
     Work w = {.kind = Work_Launch, .blocks = (uint64_t)grid_x * grid_y * grid_z};
-    memcpy(w.params, extra[1], bytes);
+    memcpy(&w.params.out, params[0], 8);
+    memcpy(&w.params.out_len, params[1], 8);
+    memcpy(&w.params.in, params[2], 8);
+    memcpy(&w.params.in_len, params[3], 8);
+    memcpy(&w.params.box, params[4], 8);
+    memcpy(&w.params.by, params[5], 4);
     GpCuResult result = enqueue(stream, w);
     if (++fake.launches == fake.sticky_at)
         fake.sticky = fake.sticky_code;

@@ -116,6 +116,7 @@ static void test_names(void **state) {
     assert_int_equal(info->sm, 90);
     assert_int_equal(info->max_ptx, 90);
     assert_non_null(strstr(gp_driver_path(w.rt), "fake"));
+    assert_int_equal(gp_driver_version(w.rt), 13000);
     assert_int_equal(gp_device_count(w.rt, w.diags), 1);
     expect_status(&w, gp_device_open(w.rt, GP_STR("cuda"), w.diags, &d, NULL), GpStatus_Ok);
     assert_ptr_equal(d, w.device);
@@ -238,6 +239,39 @@ static void test_sticky(void **state) {
     reset_fake();
 }
 
+/* A host's own context is used, not retained and not released, and what was current stays. */
+static void test_host_context(void **state) {
+    (void)state;
+    GpSession s;
+    GpRuntime *rt;
+    GpDevice *d;
+    GpTensor *t;
+    gp_session_init(&s, NULL, NULL, NULL);
+    GpDiags *diags = gp_diags_new(&s);
+    GpRuntimeConfig config = {.cuda_context = (void *)(uintptr_t)0x1000, .cache_dir = ""};
+    assert_int_equal(gp_runtime_new(&s, &config, &rt), GpStatus_Ok);
+    GpCuda *cu = gp_runtime_cuda(rt);
+    GpCuContext mine = (GpCuContext)(uintptr_t)0x5000;
+    assert_int_equal(gp_cuda_start(cu, diags), GpStatus_Ok);
+    cu->context_set(mine);
+    assert_int_equal(gp_device_open(rt, GP_STR("cuda"), diags, &d, NULL), GpStatus_Ok);
+    assert_false(d->is_retained);
+    GpShape shape = {{8}, 1};
+    assert_int_equal(gp_tensor_new(d, GpElem_F32, &shape, line(0), diags, &t), GpStatus_Ok);
+    GpScalar one = {.elem = GpElem_F32, .f = 1};
+    assert_int_equal(gp_tensor_fill(t, one, line(0), diags), GpStatus_Ok);
+    assert_int_equal(gp_tensor_sync(t, diags), GpStatus_Ok);
+    gp_tensor_release(t);
+    GpCuContext after = NULL;
+    cu->context_get(&after);
+    assert_ptr_equal(after, mine);
+    cu->context_set(NULL);
+    gp_runtime_free(rt);
+    gp_diags_release(diags);
+    assert_int_equal(s.bytes, 0);
+    assert_int_equal(fake_live(), 0);
+}
+
 static int asked;
 static bool interrupt_later(void *ud) {
     (void)ud;
@@ -292,5 +326,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_outcomes), cmocka_unit_test(test_missing), cmocka_unit_test(test_names),
     cmocka_unit_test(test_images),   cmocka_unit_test(test_memory),  cmocka_unit_test(test_sticky),
     cmocka_unit_test(test_interrupt), cmocka_unit_test(test_fork),
+    cmocka_unit_test(test_host_context),
 };
 RUN_TESTS(tests)
