@@ -16,9 +16,19 @@ target_include_directories(gp_codegen SYSTEM PRIVATE ${llvm_include})
 target_link_libraries(gp_codegen PUBLIC gp_dsl gp_core)
 if(GPULUA_STATIC_LLVM)
   llvm_config(llvm_libs --link-static --libs ${components})
-  target_link_libraries(gp_codegen INTERFACE -L${llvm_libdir} ${llvm_libs} -Wl,-Bstatic -lzstd -lz
-                        -Wl,-Bdynamic -static-libstdc++ -static-libgcc -lstdc++ m pthread dl rt)
-  target_link_options(gp_codegen INTERFACE -Wl,--exclude-libs,ALL)
+  target_link_libraries(gp_codegen INTERFACE -L${llvm_libdir} ${llvm_libs} -Wl,-Bstatic -lstdc++
+                        -lzstd -lz -Wl,-Bdynamic -static-libgcc m pthread dl rt)
+  target_link_options(gp_codegen INTERFACE -Wl,--exclude-libs,ALL -Wl,--gc-sections)
 else()
   target_link_libraries(gp_codegen INTERFACE ${llvm_libdir}/libLLVM.so m pthread dl)
 endif()
+
+file(GLOB gp_generating_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/codegen/*.[chd]* ${CMAKE_SOURCE_DIR}/dsl/ir/*.[chd]*
+     ${CMAKE_SOURCE_DIR}/core/*.[chd]*)
+add_custom_command(
+  OUTPUT ${CMAKE_BINARY_DIR}/generated/build_id.h
+  COMMAND ${CMAKE_COMMAND} -DOUT=${CMAKE_BINARY_DIR}/generated/build_id.h
+          "-DSOURCES=${gp_generating_sources}" -P ${CMAKE_SOURCE_DIR}/cmake/BuildId.cmake
+  DEPENDS ${gp_generating_sources} ${CMAKE_SOURCE_DIR}/cmake/BuildId.cmake
+  VERBATIM)
+target_sources(gp_codegen PRIVATE ${CMAKE_BINARY_DIR}/generated/build_id.h)

@@ -3,12 +3,14 @@
 
 GpCodegen *gp_codegen_new(GpSession *s) {
     GpCodegen *cg = GP_TRY_NEW(s, GpCodegen);
-    if (cg) cg->session = s;
+    if (cg)
+        cg->session = s;
     return cg;
 }
 
 void gp_codegen_free(GpCodegen *cg) {
-    if (!cg) return;
+    if (!cg)
+        return;
     gp_free(cg->session, cg->math_path, cg->math_bytes);
     gp_free(cg->session, cg, sizeof *cg);
 }
@@ -21,7 +23,7 @@ typedef struct Compile {
     const GpTarget *target;
     GpDiags *diags;
     GpStage stage;
-    GpText *text;    /* NULL: make an image */
+    GpText *text; /* NULL: make an image */
     GpImage **image;
     GpArena *arena;
     GpLlvm llvm;
@@ -37,8 +39,12 @@ static GpIrFn *optimized_copy(Compile *c) {
 
 static GpEmit *make_emit(Compile *c, const GpIrFn *fn) {
     GpEmit *e = GP_NEW(c->arena, GpEmit);
-    *e = (GpEmit){.cg = c->cg, .arena = c->arena, .fn = fn, .target = c->target,
-                  .diags = c->diags, .llvm = &c->llvm};
+    *e = (GpEmit){.cg = c->cg,
+                  .arena = c->arena,
+                  .fn = fn,
+                  .target = c->target,
+                  .diags = c->diags,
+                  .llvm = &c->llvm};
     e->is_gpu = c->target->kind == GpTarget_Nvptx;
     e->is_tile = fn->track == GpTrack_Tile;
     e->bound = GP_NEW_ARRAY(c->arena, GpBound, fn->next_id);
@@ -61,21 +67,27 @@ static void add_interface(Compile *c, GpEmit *e, GpImage *image) {
 static GpStatus run_backend(Compile *c, GpEmit *e, GpImage *image) {
     switch (c->target->kind) {
     case GpTarget_Nvptx:
-        if (!gp_target_check_ops(e->fn, c->target, c->diags)) return GpStatus_Diagnostics;
+        if (!gp_target_check_ops(e->fn, c->target, c->diags))
+            return GpStatus_Diagnostics;
         return gp_nvptx_compile(e, c->stage, c->text, image);
-    case GpTarget_Cpu: return gp_cpu_compile(e, c->stage, c->text, image);
-    case GpTarget_Interp: return gp_oracle_compile(c->cg->session, c->fn, image);
+    case GpTarget_Cpu:
+        return gp_cpu_compile(e, c->stage, c->text, image);
+    case GpTarget_Interp:
+        return gp_oracle_compile(c->cg->session, c->fn, image);
     }
     gp_unreachable();
 }
 
 static void finish(Compile *c, const GpImage *image) {
-    if (c->status == GpStatus_Compiler) gp_diag(c->diags, GpDiag_G0500, c->fn->span, c->fn->name,
-                                                c->llvm.message);
-    if (c->status != GpStatus_Ok || c->text) return;
+    if (c->status == GpStatus_Compiler)
+        gp_diag(c->diags, GpDiag_G0500, c->fn->span, c->fn->name, c->llvm.message);
+    if (c->status != GpStatus_Ok || c->text)
+        return;
     *c->image = gp_image_copy(c->cg->session, image);
-    if (*c->image) return;
-    if (image->release) image->release(image->cpu_self);
+    if (*c->image)
+        return;
+    if (image->release)
+        image->release(image->cpu_self);
     c->status = GpStatus_NoMemory;
 }
 
@@ -102,15 +114,16 @@ static void compile(GpSession *s, void *ud) {
 
 static GpStatus run(Compile *c) {
     c->arena = gp_arena_new(c->cg->session);
-    if (!c->arena) return GpStatus_NoMemory;
+    if (!c->arena)
+        return GpStatus_NoMemory;
     GpStatus thrown = gp_protect(c->cg->session, compile, c);
     gp_llvm_done(&c->llvm);
     gp_arena_free(c->arena);
     return thrown != GpStatus_Ok ? thrown : c->status;
 }
 
-GpStatus gp_codegen_compile(GpCodegen *cg, const GpIrFn *fn, const GpTarget *target,
-                            GpDiags *diags, GpImage **image) {
+GpStatus gp_codegen_compile(GpCodegen *cg, const GpIrFn *fn, const GpTarget *target, GpDiags *diags,
+                            GpImage **image) {
     *image = NULL;
     Compile c = {.cg = cg, .fn = fn, .target = target, .diags = diags, .image = image};
     return run(&c);

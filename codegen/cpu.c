@@ -23,17 +23,52 @@ typedef struct Symbol {
     const char *name;
     void (*fn)(void);
 } Symbol;
-#define SYMBOL(name) {#name, (void (*)(void))name}
+#define SYMBOL(name)                                                                               \
+    { #name, (void (*)(void))name }
 static const Symbol symbols[] = {
-    SYMBOL(memcpy),  SYMBOL(memset),  SYMBOL(memmove), SYMBOL(fmodf),  SYMBOL(fmod),
-    SYMBOL(expf),    SYMBOL(exp),     SYMBOL(exp2f),   SYMBOL(exp2),   SYMBOL(logf),
-    SYMBOL(log),     SYMBOL(log2f),   SYMBOL(log2),    SYMBOL(log10f), SYMBOL(log10),
-    SYMBOL(sinf),    SYMBOL(sin),     SYMBOL(cosf),    SYMBOL(cos),    SYMBOL(tanf),
-    SYMBOL(tan),     SYMBOL(sinhf),   SYMBOL(sinh),    SYMBOL(coshf),  SYMBOL(cosh),
-    SYMBOL(tanhf),   SYMBOL(tanh),    SYMBOL(powf),    SYMBOL(pow),    SYMBOL(atan2f),
-    SYMBOL(atan2),   SYMBOL(fmaf),    SYMBOL(fma),     SYMBOL(floorf), SYMBOL(floor),
-    SYMBOL(ceilf),   SYMBOL(ceil),    SYMBOL(truncf),  SYMBOL(trunc),  SYMBOL(roundf),
-    SYMBOL(round),   SYMBOL(gp_f32_from_f8e4m3),       SYMBOL(gp_f8e4m3_from_f32),
+    SYMBOL(memcpy),
+    SYMBOL(memset),
+    SYMBOL(memmove),
+    SYMBOL(fmodf),
+    SYMBOL(fmod),
+    SYMBOL(expf),
+    SYMBOL(exp),
+    SYMBOL(exp2f),
+    SYMBOL(exp2),
+    SYMBOL(logf),
+    SYMBOL(log),
+    SYMBOL(log2f),
+    SYMBOL(log2),
+    SYMBOL(log10f),
+    SYMBOL(log10),
+    SYMBOL(sinf),
+    SYMBOL(sin),
+    SYMBOL(cosf),
+    SYMBOL(cos),
+    SYMBOL(tanf),
+    SYMBOL(tan),
+    SYMBOL(sinhf),
+    SYMBOL(sinh),
+    SYMBOL(coshf),
+    SYMBOL(cosh),
+    SYMBOL(tanhf),
+    SYMBOL(tanh),
+    SYMBOL(powf),
+    SYMBOL(pow),
+    SYMBOL(atan2f),
+    SYMBOL(atan2),
+    SYMBOL(fmaf),
+    SYMBOL(fma),
+    SYMBOL(floorf),
+    SYMBOL(floor),
+    SYMBOL(ceilf),
+    SYMBOL(ceil),
+    SYMBOL(truncf),
+    SYMBOL(trunc),
+    SYMBOL(roundf),
+    SYMBOL(round),
+    SYMBOL(gp_f32_from_f8e4m3),
+    SYMBOL(gp_f8e4m3_from_f32),
 };
 
 /* Indices that follow the ABI's parameters in the body function. */
@@ -76,9 +111,9 @@ static LLVMValueRef make_body(GpEmit *e, const char *name, LLVMTypeRef type) {
 }
 
 typedef struct Entry {
-    LLVMTypeRef type; /* of the bodies */
-    LLVMValueRef body, interior; /* interior NULL: only one body */
-    LLVMValueRef *args;          /* of a body: parameters, then indices */
+    LLVMTypeRef type;                       /* of the bodies */
+    LLVMValueRef body, interior;            /* interior NULL: only one body */
+    LLVMValueRef *args;                     /* of a body: parameters, then indices */
     LLVMValueRef grid[3], dim[3], block[3]; /* i32 */
 } Entry;
 
@@ -87,8 +122,7 @@ static LLVMTypeRef i64(GpEmit *e) { return LLVMInt64TypeInContext(e->ctx); }
 
 static LLVMValueRef load_at(GpEmit *e, LLVMTypeRef type, LLVMValueRef base, uint32_t offset) {
     LLVMValueRef at = gp_emit_i64(e, offset);
-    LLVMValueRef ptr =
-        LLVMBuildInBoundsGEP2(e->b, LLVMInt8TypeInContext(e->ctx), base, &at, 1, "");
+    LLVMValueRef ptr = LLVMBuildInBoundsGEP2(e->b, LLVMInt8TypeInContext(e->ctx), base, &at, 1, "");
     return LLVMBuildLoad2(e->b, type, ptr, "");
 }
 
@@ -147,7 +181,8 @@ static LLVMValueRef is_interior(GpEmit *e, Entry *n) {
     end = LLVMBuildMul(e->b, end, LLVMBuildZExt(e->b, n->dim[0], i64(e), ""), "");
     LLVMValueRef ok = LLVMBuildICmp(e->b, LLVMIntULE, end, gp_emit_i64(e, UINT32_MAX), "");
     for (uint32_t i = 0; i < e->abi_count; i++) {
-        if (e->abi[i].kind != GpParam_Len) continue;
+        if (e->abi[i].kind != GpParam_Len)
+            continue;
         LLVMValueRef fits = LLVMBuildICmp(e->b, LLVMIntULE, end, n->args[i], "");
         ok = LLVMBuildAnd(e->b, ok, fits, "");
     }
@@ -183,7 +218,8 @@ static void split_block(GpEmit *e, Entry *n, LLVMValueRef number) {
         LLVMValueRef extent = LLVMBuildZExt(e->b, n->grid[a], i64(e), "");
         LLVMValueRef at = a < 2 ? LLVMBuildURem(e->b, rest, extent, "") : rest;
         n->block[a] = LLVMBuildTrunc(e->b, at, i32(e), "");
-        if (a < 2) rest = LLVMBuildUDiv(e->b, rest, extent, "");
+        if (a < 2)
+            rest = LLVMBuildUDiv(e->b, rest, extent, "");
     }
 }
 
@@ -216,13 +252,13 @@ static void make_entry(GpEmit *e, Entry *n) {
 static void use_host_cpu(GpEmit *e) {
     char *cpu = LLVMGetTargetMachineCPU(e->llvm->tm);
     char *features = LLVMGetTargetMachineFeatureString(e->llvm->tm);
-    const char *pairs[][2] = {{"target-cpu", cpu}, {"target-features", features},
-                              {"prefer-vector-width", "512"}};
+    const char *pairs[][2] = {
+        {"target-cpu", cpu}, {"target-features", features}, {"prefer-vector-width", "512"}};
     for (LLVMValueRef f = LLVMGetFirstFunction(e->module); f; f = LLVMGetNextFunction(f)) {
         for (size_t i = 0; i < GP_COUNT(pairs) && !LLVMIsDeclaration(f); i++) {
-            LLVMAttributeRef a = LLVMCreateStringAttribute(
-                e->ctx, pairs[i][0], (unsigned)strlen(pairs[i][0]), pairs[i][1],
-                (unsigned)strlen(pairs[i][1]));
+            LLVMAttributeRef a =
+                LLVMCreateStringAttribute(e->ctx, pairs[i][0], (unsigned)strlen(pairs[i][0]),
+                                          pairs[i][1], (unsigned)strlen(pairs[i][1]));
             LLVMAddAttributeAtIndex(f, GP_LLVM_FUNCTION, a);
         }
     }
@@ -233,21 +269,24 @@ static void use_host_cpu(GpEmit *e) {
 static bool emit_functions(GpEmit *e) {
     Entry n = {.type = body_type(e)};
     n.args = GP_NEW_ARRAY(e->arena, LLVMValueRef, e->abi_count + Index_count);
-    if (e->is_tile) gp_tile_cpu_prepare(e);
+    if (e->is_tile)
+        gp_tile_cpu_prepare(e);
     n.body = make_body(e, "gp_body", n.type);
     if (!e->is_tile && !e->refused && gp_simt_has_range_check(e->fn)) {
         e->is_interior = true;
         n.interior = make_body(e, "gp_interior", n.type);
         e->is_interior = false;
     }
-    if (e->refused) return false;
+    if (e->refused)
+        return false;
     make_entry(e, &n);
     use_host_cpu(e);
     return gp_llvm_verify(e->llvm);
 }
 
 static bool take_error(GpEmit *e, LLVMErrorRef error) {
-    if (!error) return true;
+    if (!error)
+        return true;
     char *text = LLVMGetErrorMessage(error);
     gp_llvm_fail(e->llvm, text);
     LLVMDisposeErrorMessage(text);
@@ -258,10 +297,10 @@ static bool define_symbols(GpEmit *e, LLVMOrcLLJITRef jit) {
     LLVMOrcCSymbolMapPair pairs[GP_COUNT(symbols)];
     for (size_t i = 0; i < GP_COUNT(symbols); i++) {
         LLVMOrcExecutorAddress at = (LLVMOrcExecutorAddress)(uintptr_t)symbols[i].fn;
-        LLVMJITSymbolFlags flags = {LLVMJITSymbolGenericFlagsExported |
-                                    LLVMJITSymbolGenericFlagsCallable, 0};
-        pairs[i] = (LLVMOrcCSymbolMapPair){LLVMOrcLLJITMangleAndIntern(jit, symbols[i].name),
-                                           {at, flags}};
+        LLVMJITSymbolFlags flags = {
+            LLVMJITSymbolGenericFlagsExported | LLVMJITSymbolGenericFlagsCallable, 0};
+        pairs[i] =
+            (LLVMOrcCSymbolMapPair){LLVMOrcLLJITMangleAndIntern(jit, symbols[i].name), {at, flags}};
     }
     LLVMOrcMaterializationUnitRef unit = LLVMOrcAbsoluteSymbols(pairs, GP_COUNT(symbols));
     return take_error(e, LLVMOrcJITDylibDefine(LLVMOrcLLJITGetMainJITDylib(jit), unit));
@@ -269,7 +308,8 @@ static bool define_symbols(GpEmit *e, LLVMOrcLLJITRef jit) {
 
 static void release_jit(void *self) {
     LLVMErrorRef error = LLVMOrcDisposeLLJIT(self);
-    if (error) LLVMConsumeError(error);
+    if (error)
+        LLVMConsumeError(error);
 }
 
 static bool load_object(GpEmit *e, LLVMMemoryBufferRef object, GpImage *image) {
@@ -280,8 +320,10 @@ static bool load_object(GpEmit *e, LLVMMemoryBufferRef object, GpImage *image) {
     }
     LLVMOrcExecutorAddress entry = 0;
     bool ok = define_symbols(e, jit);
-    if (!ok) LLVMDisposeMemoryBuffer(object);
-    ok = ok && take_error(e, LLVMOrcLLJITAddObjectFile(jit, LLVMOrcLLJITGetMainJITDylib(jit), object));
+    if (!ok)
+        LLVMDisposeMemoryBuffer(object);
+    ok = ok &&
+         take_error(e, LLVMOrcLLJITAddObjectFile(jit, LLVMOrcLLJITGetMainJITDylib(jit), object));
     ok = ok && take_error(e, LLVMOrcLLJITLookup(jit, &entry, "gp_entry"));
     if (!ok) {
         release_jit(jit);
@@ -297,7 +339,8 @@ static bool load_object(GpEmit *e, LLVMMemoryBufferRef object, GpImage *image) {
 static GpStatus print_stage(GpEmit *e, GpStage stage, GpText *text) {
     if (stage == GpStage_Asm) {
         LLVMMemoryBufferRef code = gp_llvm_emit(e->llvm, LLVMAssemblyFile);
-        if (!code) return GpStatus_Compiler;
+        if (!code)
+            return GpStatus_Compiler;
         gp_text_add(text, LLVMGetBufferStart(code), LLVMGetBufferSize(code));
         LLVMDisposeMemoryBuffer(code);
         return GpStatus_Ok;
@@ -312,12 +355,17 @@ GpStatus gp_cpu_compile(GpEmit *e, GpStage stage, GpText *text, GpImage *image) 
     char *triple = LLVMGetDefaultTargetTriple();
     bool ok = gp_llvm_init(e->llvm, e->fn->name, triple, NULL, NULL);
     LLVMDisposeMessage(triple);
-    if (!ok) return GpStatus_Compiler;
+    if (!ok)
+        return GpStatus_Compiler;
     e->ctx = e->llvm->ctx, e->module = e->llvm->module, e->b = e->llvm->builder;
-    if (!emit_functions(e)) return e->refused ? GpStatus_Diagnostics : GpStatus_Compiler;
-    if (text && stage == GpStage_Llvm) return print_stage(e, stage, text);
-    if (!gp_llvm_run(e->llvm, passes)) return GpStatus_Compiler;
-    if (text) return print_stage(e, stage, text);
+    if (!emit_functions(e))
+        return e->refused ? GpStatus_Diagnostics : GpStatus_Compiler;
+    if (text && stage == GpStage_Llvm)
+        return print_stage(e, stage, text);
+    if (!gp_llvm_run(e->llvm, passes))
+        return GpStatus_Compiler;
+    if (text)
+        return print_stage(e, stage, text);
     LLVMMemoryBufferRef object = gp_llvm_emit(e->llvm, LLVMObjectFile);
     return object && load_object(e, object, image) ? GpStatus_Ok : GpStatus_Compiler;
 }

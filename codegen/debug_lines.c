@@ -8,15 +8,16 @@ static LLVMMetadataRef make_file(GpEmit *e, const char *name) {
 
 void gp_debug_init(GpEmit *e) {
     e->di_source = e->fn->span.src;
-    if (!e->di_source) return;
+    if (!e->di_source)
+        return;
     GpPlaceInFile at = gp_span_start(e->fn->span);
     LLVMAddModuleFlag(e->module, LLVMModuleFlagBehaviorWarning, "Debug Info Version", 18,
                       LLVMValueAsMetadata(gp_emit_i32(e, LLVMDebugMetadataVersion())));
     e->di = LLVMCreateDIBuilder(e->module);
     e->di_file = make_file(e, at.file);
-    LLVMDIBuilderCreateCompileUnit(e->di, LLVMDWARFSourceLanguageRust, e->di_file, "gpulua", 6, true,
-                                   "", 0, 0, "", 0, GP_DWARF_DIRECTIVES_ONLY, 0, false, false, "",
-                                   0, "", 0);
+    LLVMDIBuilderCreateCompileUnit(e->di, LLVMDWARFSourceLanguageRust, e->di_file, "gpulua", 6,
+                                   true, "", 0, 0, "", 0, GP_DWARF_DIRECTIVES_ONLY, 0, false, false,
+                                   "", 0, "", 0);
     LLVMMetadataRef type =
         LLVMDIBuilderCreateSubroutineType(e->di, e->di_file, NULL, 0, LLVMDIFlagZero);
     e->di_builder_scope = LLVMDIBuilderCreateFunction(
@@ -27,7 +28,8 @@ void gp_debug_init(GpEmit *e) {
 }
 
 void gp_debug_done(GpEmit *e) {
-    if (!e->di) return;
+    if (!e->di)
+        return;
     LLVMDIBuilderFinalize(e->di);
     LLVMDisposeDIBuilder(e->di);
     e->di = NULL;

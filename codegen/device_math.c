@@ -3,6 +3,7 @@
 ** LLVM's C API cannot link only what is needed. So the bitcode is read lazily, every function of
 ** it is marked available_externally (the linker then takes only bodies that are called), and the
 ** bodies that came over become internal. */
+#include <dlfcn.h>
 #include <llvm-c/BitReader.h>
 #include <llvm-c/Linker.h>
 #include <stdio.h>
@@ -11,23 +12,56 @@
 
 #include "codegen/emit.h"
 
-/* {environment variable or NULL, path below it} in the order they are tried. */
+/* Where a path starts. */
+typedef enum Root {
+    Root_System,
+    Root_Variable, /* the value of an environment variable */
+    Root_Self,     /* the folder above the one that holds this code: a bundle */
+} Root;
+
+/* In the order they are tried. */
 typedef struct Candidate {
+    Root root;
     const char *variable, *path;
 } Candidate;
 static const Candidate candidates[] = {
-    {"GPULUA_LIBDEVICE", ""},
-    {"CUDA_HOME", "/nvvm/libdevice/libdevice.10.bc"},
-    {NULL, "/usr/local/cuda/nvvm/libdevice/libdevice.10.bc"},
-    {"GPULUA_SHARE", "/libdevice.10.bc"},
-    {"GPULUA_SHARE", "/nvptx64--.bc"},
-    {NULL, "/usr/lib/llvm-22/share/libclc/nvptx64--.bc"},
-    {NULL, "/usr/lib/clc/nvptx64--.bc"},
+    {Root_Variable, "GPULUA_LIBDEVICE", ""},
+    {Root_Variable, "CUDA_HOME", "/nvvm/libdevice/libdevice.10.bc"},
+    {Root_System, NULL, "/usr/local/cuda/nvvm/libdevice/libdevice.10.bc"},
+    {Root_Self, NULL, "/share/gpulua/libdevice.10.bc"},
+    {Root_Self, NULL, "/share/gpulua/nvptx64--.bc"},
+    {Root_System, NULL, "/usr/lib/clc/nvptx64--.bc"},
 };
 
+/* The path of the program or library that holds this function, without its last two names. */
+static const char *self_root(char *buffer, size_t size) {
+    static const char anchor;
+    Dl_info info;
+    if (!dladdr(&anchor, &info) || !info.dli_fname)
+        return NULL;
+    const char *slash = strrchr(info.dli_fname, '/');
+    if (!slash)
+        return NULL;
+    int len = snprintf(buffer, size, "%.*s/..", (int)(slash - info.dli_fname), info.dli_fname);
+    return len > 0 && (size_t)len < size ? buffer : NULL;
+}
+
 static char *path_of(const Candidate *c, char *buffer, size_t size) {
-    const char *prefix = c->variable ? getenv(c->variable) : "";
-    if (!prefix) return NULL;
+    char self[4096];
+    const char *prefix = NULL;
+    switch (c->root) {
+    case Root_System:
+        prefix = "";
+        break;
+    case Root_Variable:
+        prefix = getenv(c->variable);
+        break;
+    case Root_Self:
+        prefix = self_root(self, sizeof self);
+        break;
+    }
+    if (!prefix)
+        return NULL;
     int len = snprintf(buffer, size, "%s%s", prefix, c->path);
     return len > 0 && (size_t)len < size && access(buffer, R_OK) == 0 ? buffer : NULL;
 }
@@ -36,10 +70,12 @@ const char *gp_codegen_device_math(GpCodegen *cg) {
     char buffer[4096];
     for (size_t i = 0; i < GP_COUNT(candidates) && !cg->math_searched; i++) {
         const char *found = path_of(&candidates[i], buffer, sizeof buffer);
-        if (!found) continue;
+        if (!found)
+            continue;
         cg->math_bytes = strlen(found) + 1;
         cg->math_path = gp_try_realloc(cg->session, NULL, 0, cg->math_bytes);
-        if (cg->math_path) memcpy(cg->math_path, found, cg->math_bytes);
+        if (cg->math_path)
+            memcpy(cg->math_path, found, cg->math_bytes);
         break;
     }
     cg->math_searched = true;
@@ -74,11 +110,11 @@ static void prepare(GpEmit *e, LLVMModuleRef library) {
 static void adopt(GpEmit *e) {
     static const char *const off[] = {"target-cpu", "target-features"};
     for (LLVMValueRef f = LLVMGetFirstFunction(e->module); f; f = LLVMGetNextFunction(f)) {
-        if (LLVMGetLinkage(f) != LLVMAvailableExternallyLinkage) continue;
+        if (LLVMGetLinkage(f) != LLVMAvailableExternallyLinkage)
+            continue;
         LLVMSetLinkage(f, LLVMInternalLinkage);
         for (size_t i = 0; i < GP_COUNT(off); i++)
-            LLVMRemoveStringAttributeAtIndex(f, GP_LLVM_FUNCTION, off[i],
-                                             (unsigned)strlen(off[i]));
+            LLVMRemoveStringAttributeAtIndex(f, GP_LLVM_FUNCTION, off[i], (unsigned)strlen(off[i]));
     }
     /* Denormals are kept: ftz off. */
     LLVMAddModuleFlag(e->module, LLVMModuleFlagBehaviorOverride, "nvvm-reflect-ftz", 16,
@@ -94,9 +130,11 @@ bool gp_device_math_link(GpEmit *e) {
         return false;
     }
     LLVMModuleRef library = open_library(e, path);
-    if (!library) return false;
+    if (!library)
+        return false;
     prepare(e, library);
-    if (LLVMLinkModules2(e->module, library)) gp_llvm_fail(e->llvm, "the device math library does not link");
+    if (LLVMLinkModules2(e->module, library))
+        gp_llvm_fail(e->llvm, "the device math library does not link");
     adopt(e);
     return !e->llvm->failed;
 }

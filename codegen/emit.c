@@ -35,8 +35,10 @@ LLVMValueRef gp_emit_bool(GpEmit *e, bool v) {
 }
 
 LLVMTypeRef gp_emit_mem_type(GpEmit *e, GpElem elem) {
-    if (elem == GpElem_F64) return LLVMDoubleTypeInContext(e->ctx);
-    if (elem == GpElem_F32 || elem == GpElem_TF32) return LLVMFloatTypeInContext(e->ctx);
+    if (elem == GpElem_F64)
+        return LLVMDoubleTypeInContext(e->ctx);
+    if (elem == GpElem_F32 || elem == GpElem_TF32)
+        return LLVMFloatTypeInContext(e->ctx);
     return LLVMIntTypeInContext(e->ctx, gp_elem_info[elem].bits);
 }
 
@@ -60,7 +62,8 @@ LLVMValueRef gp_emit_alloca(GpEmit *e, LLVMTypeRef type, uint64_t count, unsigne
     LLVMBasicBlockRef here = LLVMGetInsertBlock(e->b);
     gp_emit_at(e, e->entry);
     LLVMValueRef at = LLVMBuildAlloca(e->b, LLVMArrayType2(type, count), "");
-    if (align) LLVMSetAlignment(at, align);
+    if (align)
+        LLVMSetAlignment(at, align);
     gp_emit_at(e, here);
     return at;
 }
@@ -81,17 +84,20 @@ void gp_emit_set(GpEmit *e, const GpValue *v, LLVMValueRef x) {
 }
 
 uint32_t gp_emit_flat_count(GpEmit *e, const GpIrType *type) {
-    if (type->kind != GpIrType_Tile) return 1;
+    if (type->kind != GpIrType_Tile)
+        return 1;
     return e->is_gpu ? gp_tile_gpu_registers(e, type) : 0;
 }
 
 LLVMValueRef gp_emit_to_mem(GpEmit *e, GpElem elem, LLVMValueRef v) {
-    if (elem != GpElem_Bool) return v;
+    if (elem != GpElem_Bool)
+        return v;
     return LLVMBuildZExt(e->b, v, gp_emit_mem_type(e, elem), "");
 }
 
 LLVMValueRef gp_emit_from_mem(GpEmit *e, GpElem elem, LLVMValueRef v) {
-    if (elem != GpElem_Bool) return v;
+    if (elem != GpElem_Bool)
+        return v;
     return LLVMBuildICmp(e->b, LLVMIntNE, v, LLVMConstNull(LLVMTypeOf(v)), "");
 }
 
@@ -130,7 +136,8 @@ LLVMValueRef gp_emit_guarded(GpEmit *e, LLVMValueRef cond, LLVMTypeRef type,
     then = LLVMGetInsertBlock(e->b);
     LLVMBuildBr(e->b, join);
     gp_emit_at(e, join);
-    if (!v) return NULL;
+    if (!v)
+        return NULL;
     LLVMValueRef phi = LLVMBuildPhi(e->b, type, "");
     LLVMAddIncoming(phi, (LLVMValueRef[]){v, LLVMConstNull(type)},
                     (LLVMBasicBlockRef[]){then, from}, 2);
@@ -140,7 +147,8 @@ LLVMValueRef gp_emit_guarded(GpEmit *e, LLVMValueRef cond, LLVMTypeRef type,
 static LLVMTypeRef param_type(GpEmit *e, const GpImageParam *p) {
     if (p->kind == GpParam_Base || p->kind == GpParam_Mailbox)
         return gp_emit_ptr_type(e, GpSpace_Global);
-    if (p->kind != GpParam_Scalar) return LLVMIntTypeInContext(e->ctx, 8u * p->bytes);
+    if (p->kind != GpParam_Scalar)
+        return LLVMIntTypeInContext(e->ctx, 8u * p->bytes);
     for (uint32_t i = 0; i < e->fn->param_count; i++)
         if (e->fn->params[i].arg == p->arg && e->fn->params[i].kind == GpParam_Scalar)
             return gp_emit_mem_type(e, e->fn->body->params[i]->type->elem);
@@ -149,17 +157,21 @@ static LLVMTypeRef param_type(GpEmit *e, const GpImageParam *p) {
 
 LLVMTypeRef *gp_emit_param_types(GpEmit *e) {
     LLVMTypeRef *types = GP_NEW_ARRAY(e->arena, LLVMTypeRef, e->abi_count + 1);
-    for (uint32_t i = 0; i < e->abi_count; i++) types[i] = param_type(e, &e->abi[i]);
+    for (uint32_t i = 0; i < e->abi_count; i++)
+        types[i] = param_type(e, &e->abi[i]);
     return types;
 }
 
 /* Memory that is only read is not changed by anyone when every written parameter is unique, so
 ** LLVM's noalias holds for it even where two read-only parameters are the same tensor. */
 static bool is_noalias(const GpIrFn *fn, const GpIrParam *p) {
-    if (p->is_unique) return true;
-    if (p->is_written) return false;
+    if (p->is_unique)
+        return true;
+    if (p->is_written)
+        return false;
     for (uint32_t i = 0; i < fn->param_count; i++)
-        if (fn->params[i].is_written && !fn->params[i].is_unique) return false;
+        if (fn->params[i].is_written && !fn->params[i].is_unique)
+            return false;
     return true;
 }
 
@@ -172,12 +184,16 @@ static const GpIrParam *param_of_base(const GpIrFn *fn, const GpImageParam *p) {
 
 void gp_emit_attributes(GpEmit *e, LLVMValueRef func, uint32_t first) {
     for (uint32_t i = 0; i < e->abi_count; i++) {
-        if (e->abi[i].kind != GpParam_Base) continue;
+        if (e->abi[i].kind != GpParam_Base)
+            continue;
         const GpIrParam *p = param_of_base(e->fn, &e->abi[i]);
         LLVMAttributeIndex at = first + i + 1;
-        if (is_noalias(e->fn, p)) LLVMAddAttributeAtIndex(func, at, gp_llvm_attr(e->llvm, "noalias", 0));
-        if (!p->is_written) LLVMAddAttributeAtIndex(func, at, gp_llvm_attr(e->llvm, "readonly", 0));
-        if (p->aligned16) LLVMAddAttributeAtIndex(func, at, gp_llvm_attr(e->llvm, "align", 16));
+        if (is_noalias(e->fn, p))
+            LLVMAddAttributeAtIndex(func, at, gp_llvm_attr(e->llvm, "noalias", 0));
+        if (!p->is_written)
+            LLVMAddAttributeAtIndex(func, at, gp_llvm_attr(e->llvm, "readonly", 0));
+        if (p->aligned16)
+            LLVMAddAttributeAtIndex(func, at, gp_llvm_attr(e->llvm, "align", 16));
     }
 }
 
@@ -188,8 +204,8 @@ static void bind_tensor(GpEmit *e, uint32_t index, LLVMValueRef *args, uint32_t 
     t->param = &e->fn->params[index];
     t->base = args[(*next)++];
     for (int a = 0; a < type->shape.rank; a++)
-        t->dim[a] = type->shape.dim[a] == GP_DYNAMIC ? args[(*next)++]
-                                                     : gp_emit_i32(e, type->shape.dim[a]);
+        t->dim[a] =
+            type->shape.dim[a] == GP_DYNAMIC ? args[(*next)++] : gp_emit_i32(e, type->shape.dim[a]);
     for (int a = 0; a < type->shape.rank; a++) {
         bool is_unit = t->param->unit_stride && a == type->shape.rank - 1;
         t->stride[a] = is_unit ? gp_emit_i64(e, 1) : args[(*next)++];
@@ -207,10 +223,12 @@ void gp_emit_params(GpEmit *e, LLVMValueRef *args) {
         }
         LLVMValueRef arg = args[next++];
         if (e->fn->params[i].kind == GpParam_Len) {
-            if (!len || !e->fn->equal_lens) len = arg;
+            if (!len || !e->fn->equal_lens)
+                len = arg;
             arg = len;
         }
-        if (v->type->kind == GpIrType_Scalar) arg = gp_emit_from_mem(e, v->type->elem, arg);
+        if (v->type->kind == GpIrType_Scalar)
+            arg = gp_emit_from_mem(e, v->type->elem, arg);
         gp_emit_set(e, v, arg);
     }
     e->mailbox = e->fn->site_count ? args[next++] : NULL;
@@ -218,10 +236,11 @@ void gp_emit_params(GpEmit *e, LLVMValueRef *args) {
 }
 
 void gp_emit_location(GpEmit *e, GpSpan span) {
-    if (!e->di || span.src == NULL || span.src != e->di_source) return;
+    if (!e->di || span.src == NULL || span.src != e->di_source)
+        return;
     GpPlaceInFile at = gp_span_start(span);
-    LLVMMetadataRef loc = LLVMDIBuilderCreateDebugLocation(e->ctx, at.line, at.column,
-                                                           e->di_builder_scope, NULL);
+    LLVMMetadataRef loc =
+        LLVMDIBuilderCreateDebugLocation(e->ctx, at.line, at.column, e->di_builder_scope, NULL);
     LLVMSetCurrentDebugLocation2(e->b, loc);
 }
 
@@ -231,28 +250,34 @@ static bool makes_tile(const GpInst *inst) {
 
 static bool takes_tile(const GpInst *inst) {
     for (uint32_t i = 0; i < inst->operand_count; i++)
-        if (inst->operands[i]->type->kind == GpIrType_Tile) return true;
+        if (inst->operands[i]->type->kind == GpIrType_Tile)
+            return true;
     return false;
 }
 
 /* Tile values on the CPU are expressions: nothing is emitted where they stand. */
 static bool is_cpu_expression(const GpEmit *e, const GpInst *inst) {
-    if (!e->is_tile || e->is_gpu || inst->region_count) return false;
+    if (!e->is_tile || e->is_gpu || inst->region_count)
+        return false;
     return makes_tile(inst) || (takes_tile(inst) && lower_of_op[inst->op] == Lower_Tile);
 }
 
 bool gp_emit_region(GpEmit *e, const GpRegion *r) {
     for (const GpInst *inst = r->first; inst; inst = inst->next) {
         gp_emit_location(e, inst->span);
-        if (is_cpu_expression(e, inst)) gp_tile_cpu_inst(e, inst);
-        else lower_fns[lower_of_op[inst->op]](e, inst);
-        if (e->refused) return false;
+        if (is_cpu_expression(e, inst))
+            gp_tile_cpu_inst(e, inst);
+        else
+            lower_fns[lower_of_op[inst->op]](e, inst);
+        if (e->refused)
+            return false;
     }
     return LLVMGetBasicBlockTerminator(LLVMGetInsertBlock(e->b)) == NULL;
 }
 
 void gp_emit_body(GpEmit *e) {
-    if (gp_emit_region(e, e->fn->body)) LLVMBuildRetVoid(e->b);
+    if (gp_emit_region(e, e->fn->body))
+        LLVMBuildRetVoid(e->b);
 }
 
 /* Elementwise instructions on scalars, and on the registers of a tile. */

@@ -45,8 +45,8 @@ typedef struct GpEmit {
     const GpTarget *target;
     GpDiags *diags;
     bool is_gpu, is_tile;
-    bool is_interior;    /* SIMT on the CPU: the copy in which every thread's index is in range */
-    bool refused;        /* a diagnostic was given */
+    bool is_interior; /* SIMT on the CPU: the copy in which every thread's index is in range */
+    bool refused;     /* a diagnostic was given */
     bool has_device_math;
     GpLlvm *llvm;
     LLVMContextRef ctx;
@@ -56,15 +56,15 @@ typedef struct GpEmit {
     LLVMBasicBlockRef entry; /* of func: holds allocas only */
     const GpImageParam *abi;
     uint32_t abi_count;
-    GpBound *bound;          /* by value id */
-    GpTensorArg *tensors;    /* by parameter of the function */
-    LLVMValueRef mailbox;    /* NULL without sites */
+    GpBound *bound;       /* by value id */
+    GpTensorArg *tensors; /* by parameter of the function */
+    LLVMValueRef mailbox; /* NULL without sites */
     LLVMValueRef block_id[3], grid_dim[3], thread_id[3], block_dim[3]; /* i32 */
-    LLVMValueRef report;     /* the function that fills the mailbox */
-    GpMap joins;             /* GpInst of a loop, for or block -> GpJoin pair */
-    GpTilePlan *plan;        /* CPU tile */
-    GpTileGpu *gpu;          /* GPU tile */
-    uint64_t scratch;        /* CPU: bytes of buffers so far */
+    LLVMValueRef report; /* the function that fills the mailbox */
+    GpMap joins;         /* GpInst of a loop, for or block -> GpJoin pair */
+    GpTilePlan *plan;    /* CPU tile */
+    GpTileGpu *gpu;      /* GPU tile */
+    uint64_t scratch;    /* CPU: bytes of buffers so far */
     LLVMMetadataRef di_builder_scope, di_file;
     LLVMDIBuilderRef di;
     GpSource *di_source;
@@ -138,7 +138,7 @@ void gp_simt_note_no_wrap(GpEmit *e, const GpInst *inst); /* after an add or mul
 
 /* emit_tile.c: load_tile and store_tile on either backend */
 const GpShape *gp_tile_shape(const GpInst *inst);
-const GpValue *gp_tile_mask(const GpInst *inst); /* NULL without one */
+const GpValue *gp_tile_mask(const GpInst *inst);                     /* NULL without one */
 LLVMValueRef gp_tile_start(GpEmit *e, const GpInst *inst, int axis); /* i64, in elements */
 LLVMValueRef gp_tile_is_inside(GpEmit *e, const GpInst *inst);
 /* Coordinates in `from` of the element at `c` of `to`: same row-major number. */
@@ -184,7 +184,7 @@ bool gp_device_math_link(GpEmit *e);
 const char *gp_device_math_name(GpEmit *e, GpOp op, GpElem elem);
 
 /* target.c */
-const char *gp_target_cpu(const GpTarget *t);      /* "sm_90a" */
+const char *gp_target_cpu(const GpTarget *t); /* "sm_90a" */
 bool gp_target_check_ops(const GpIrFn *fn, const GpTarget *t, GpDiags *diags);
 
 /* cpu.c, nvptx.c, oracle.c: the back half of a compile. `e->fn` is optimized and numbered.

@@ -102,7 +102,8 @@ static LLVMValueRef int_max(GpEmit *e, const Operands *o) {
 }
 
 static LLVMValueRef int_abs(GpEmit *e, const Operands *o) {
-    if (!gp_elem_is_signed(o->elem)) return o->x[0];
+    if (!gp_elem_is_signed(o->elem))
+        return o->x[0];
     LLVMValueRef args[] = {o->x[0], gp_emit_bool(e, false)};
     return gp_emit_intrinsic(e, "llvm.abs", o->type, args, 2);
 }
@@ -136,7 +137,8 @@ static LLVMValueRef emit_cmp(GpEmit *e, const GpInst *inst, LLVMValueRef *x) {
 static LLVMValueRef emit_float_row(GpEmit *e, ArithFn fn, GpElem elem, LLVMValueRef *x,
                                    uint32_t count) {
     Operands o = {.elem = elem};
-    for (uint32_t i = 0; i < count; i++) o.x[i] = gp_emit_to_float(e, elem, x[i]);
+    for (uint32_t i = 0; i < count; i++)
+        o.x[i] = gp_emit_to_float(e, elem, x[i]);
     o.type = LLVMTypeOf(o.x[0]);
     return gp_emit_from_float(e, elem, fn(e, &o));
 }
@@ -150,14 +152,16 @@ static LLVMValueRef emit_row(GpEmit *e, const GpInst *inst, LLVMValueRef *x) {
     }
     gp_assert(row->int_fn);
     Operands o = {.elem = elem, .type = gp_emit_type(e, elem)};
-    for (uint32_t i = 0; i < inst->operand_count; i++) o.x[i] = x[i];
+    for (uint32_t i = 0; i < inst->operand_count; i++)
+        o.x[i] = x[i];
     return row->int_fn(e, &o);
 }
 
 static LLVMValueRef emit_math_op(GpEmit *e, const GpInst *inst, LLVMValueRef *x) {
     GpElem elem = inst->results[0]->type->elem;
     LLVMValueRef wide[2] = {NULL, NULL};
-    for (uint32_t i = 0; i < inst->operand_count; i++) wide[i] = gp_emit_to_float(e, elem, x[i]);
+    for (uint32_t i = 0; i < inst->operand_count; i++)
+        wide[i] = gp_emit_to_float(e, elem, x[i]);
     GpElem compute = elem == GpElem_F64 ? GpElem_F64 : GpElem_F32;
     LLVMValueRef v = gp_emit_math(e, inst->op, compute, wide, inst->operand_count);
     return v ? gp_emit_from_float(e, elem, v) : LLVMGetUndef(gp_emit_type(e, elem));
@@ -165,12 +169,17 @@ static LLVMValueRef emit_math_op(GpEmit *e, const GpInst *inst, LLVMValueRef *x)
 
 LLVMValueRef gp_emit_element(GpEmit *e, const GpInst *inst, LLVMValueRef *x) {
     GpElem to = inst->results[0]->type->elem;
-    if (inst->op == GpOp_Const) return gp_emit_scalar(e, to, inst->imm);
-    if (inst->op == GpOp_Cmp) return emit_cmp(e, inst, x);
-    if (inst->op == GpOp_Select) return LLVMBuildSelect(e->b, x[0], x[1], x[2], "");
-    if (inst->op == GpOp_Cast) return gp_emit_cast(e, x[0], inst->operands[0]->type->elem, to);
+    if (inst->op == GpOp_Const)
+        return gp_emit_scalar(e, to, inst->imm);
+    if (inst->op == GpOp_Cmp)
+        return emit_cmp(e, inst, x);
+    if (inst->op == GpOp_Select)
+        return LLVMBuildSelect(e->b, x[0], x[1], x[2], "");
+    if (inst->op == GpOp_Cast)
+        return gp_emit_cast(e, x[0], inst->operands[0]->type->elem, to);
     if (inst->op == GpOp_Bitcast)
         return gp_emit_bitcast(e, x[0], inst->operands[0]->type->elem, to);
-    if (arith_rows[inst->op].float_fn || arith_rows[inst->op].int_fn) return emit_row(e, inst, x);
+    if (arith_rows[inst->op].float_fn || arith_rows[inst->op].int_fn)
+        return emit_row(e, inst, x);
     return emit_math_op(e, inst, x);
 }

@@ -11,7 +11,16 @@ static LLVMValueRef field(GpEmit *e, LLVMValueRef mailbox, size_t offset) {
     return LLVMBuildInBoundsGEP2(e->b, LLVMInt8TypeInContext(e->ctx), mailbox, &at, 1, "");
 }
 
-enum { Report_Mailbox, Report_Site, Report_Value, Report_Limit, Report_Block, Report_Thread = 7, Report_count = 10 };
+/* Parameters of the reporting function; Block and Thread are three each. */
+enum {
+    Report_Mailbox,
+    Report_Site,
+    Report_Value,
+    Report_Limit,
+    Report_Block,
+    Report_Thread = Report_Block + 3,
+    Report_count = Report_Thread + 3
+};
 
 static void fill_mailbox(GpEmit *e, LLVMValueRef fn) {
     LLVMValueRef box = LLVMGetParam(fn, Report_Mailbox);
@@ -66,9 +75,9 @@ static void call_report(GpEmit *e, uint32_t site, LLVMValueRef value, LLVMValueR
     LLVMTypeRef i32 = LLVMInt32TypeInContext(e->ctx), i64 = LLVMInt64TypeInContext(e->ctx);
     LLVMTypeRef types[Report_count] = {
         gp_emit_ptr_type(e, GpSpace_Global), i32, i64, i64, i32, i32, i32, i32, i32, i32};
-    LLVMTypeRef type =
-        LLVMFunctionType(LLVMVoidTypeInContext(e->ctx), types, Report_count, false);
-    if (!e->report) e->report = make_report(e, type);
+    LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(e->ctx), types, Report_count, false);
+    if (!e->report)
+        e->report = make_report(e, type);
     LLVMValueRef zero = gp_emit_i32(e, 0);
     LLVMValueRef args[Report_count] = {e->mailbox, gp_emit_i32(e, site), to_i64(e, value),
                                        to_i64(e, limit)};
@@ -80,9 +89,9 @@ static void call_report(GpEmit *e, uint32_t site, LLVMValueRef value, LLVMValueR
 }
 
 static void mark_likely(GpEmit *e, LLVMValueRef branch) {
-    LLVMMetadataRef parts[] = {
-        LLVMMDStringInContext2(e->ctx, "branch_weights", 14),
-        LLVMValueAsMetadata(gp_emit_i32(e, 1048575)), LLVMValueAsMetadata(gp_emit_i32(e, 1))};
+    LLVMMetadataRef parts[] = {LLVMMDStringInContext2(e->ctx, "branch_weights", 14),
+                               LLVMValueAsMetadata(gp_emit_i32(e, 1048575)),
+                               LLVMValueAsMetadata(gp_emit_i32(e, 1))};
     LLVMMetadataRef node = LLVMMDNodeInContext2(e->ctx, parts, 3);
     LLVMSetMetadata(branch, LLVMGetMDKindIDInContext(e->ctx, "prof", 4),
                     LLVMMetadataAsValue(e->ctx, node));
@@ -94,8 +103,10 @@ void gp_emit_check(GpEmit *e, LLVMValueRef ok, uint32_t site, LLVMValueRef value
     mark_likely(e, LLVMBuildCondBr(e->b, ok, good, bad));
     gp_emit_at(e, bad);
     call_report(e, site, value, limit);
-    if (ends) LLVMBuildRetVoid(e->b);
-    else LLVMBuildBr(e->b, good);
+    if (ends)
+        LLVMBuildRetVoid(e->b);
+    else
+        LLVMBuildBr(e->b, good);
     gp_emit_at(e, good);
 }
 

@@ -8,9 +8,9 @@ struct GpJoin {
     LLVMBasicBlockRef block;
     GpValue *const *values; /* results of an instruction or parameters of a region */
     uint32_t count;
-    GpBound *bound;         /* phis, or the buffer of a CPU tile */
+    GpBound *bound; /* phis, or the buffer of a CPU tile */
     uint32_t jumps;
-    bool is_loop;           /* operands of a jump may read the buffers it writes */
+    bool is_loop; /* operands of a jump may read the buffers it writes */
 };
 
 typedef struct LoopJoins {
@@ -52,9 +52,11 @@ static GpJoin *make_join(GpEmit *e, const char *name, GpValue *const *values, ui
 static void carry_tiles(GpEmit *e, GpJoin *j, GpValue *const *operands) {
     LLVMValueRef *temporary = GP_NEW_ARRAY(e->arena, LLVMValueRef, j->count);
     uint32_t tiles = 0;
-    for (uint32_t i = 0; i < j->count; i++) tiles += is_cpu_tile(e, j->values[i]);
+    for (uint32_t i = 0; i < j->count; i++)
+        tiles += is_cpu_tile(e, j->values[i]);
     for (uint32_t i = 0; i < j->count; i++) {
-        if (!is_cpu_tile(e, j->values[i])) continue;
+        if (!is_cpu_tile(e, j->values[i]))
+            continue;
         bool is_direct = !j->is_loop || (tiles == 1 && gp_tile_cpu_is_pointwise(e, operands[i]));
         temporary[i] = is_direct ? NULL : gp_tile_cpu_buffer(e, j->values[i]->type);
         gp_tile_cpu_write(e, operands[i], temporary[i] ? temporary[i] : j->bound[i].at[0]);
@@ -68,7 +70,8 @@ static void jump(GpEmit *e, GpJoin *j, GpValue *const *operands) {
     carry_tiles(e, j, operands);
     LLVMBasicBlockRef here = LLVMGetInsertBlock(e->b);
     for (uint32_t i = 0; i < j->count; i++) {
-        if (is_cpu_tile(e, j->values[i])) continue;
+        if (is_cpu_tile(e, j->values[i]))
+            continue;
         const GpBound *from = &e->bound[operands[i]->id];
         for (uint32_t r = 0; r < j->bound[i].count; r++) {
             LLVMValueRef v = from->at[from->count == 1 ? 0 : r];
@@ -80,7 +83,8 @@ static void jump(GpEmit *e, GpJoin *j, GpValue *const *operands) {
 }
 
 static void bind_join(GpEmit *e, const GpJoin *j) {
-    for (uint32_t i = 0; i < j->count; i++) e->bound[j->values[i]->id] = j->bound[i];
+    for (uint32_t i = 0; i < j->count; i++)
+        e->bound[j->values[i]->id] = j->bound[i];
 }
 
 /* Goes on at the join. Without a jump to it the code after is dead: its values are poison. */
@@ -163,7 +167,8 @@ static void emit_for(GpEmit *e, const GpInst *inst) {
     GpJoin *exit = make_join(e, "endfor", inst->results, inst->result_count);
     next->is_loop = true;
     for (uint32_t i = 0; i < count; i++) /* one buffer for all turns */
-        if (is_cpu_tile(e, carried[i])) next->bound[i] = first->bound[i];
+        if (is_cpu_tile(e, carried[i]))
+            next->bound[i] = first->bound[i];
     push_joins(e, inst, next, exit);
     jump(e, first, inst->operands + 3);
 
@@ -175,7 +180,8 @@ static void emit_for(GpEmit *e, const GpInst *inst) {
     GpBound *bound = GP_NEW_ARRAY(e->arena, GpBound, count);
     for (uint32_t c = 0; c < count; c++) {
         bound[c] = first->bound[c];
-        if (is_cpu_tile(e, carried[c])) continue;
+        if (is_cpu_tile(e, carried[c]))
+            continue;
         bound[c] = gp_emit_bound_make(e, first->bound[c].count);
         for (uint32_t r = 0; r < bound[c].count; r++) {
             bound[c].at[r] = LLVMBuildPhi(e->b, llvm_type(e, carried[c]->type), "");
@@ -186,7 +192,8 @@ static void emit_for(GpEmit *e, const GpInst *inst) {
     LLVMBuildCondBr(e->b, LLVMBuildICmp(e->b, LLVMIntULT, k, turns, ""), turn, done);
     gp_emit_at(e, turn);
     gp_emit_set(e, body->params[0], i);
-    for (uint32_t c = 0; c < count; c++) e->bound[carried[c]->id] = bound[c];
+    for (uint32_t c = 0; c < count; c++)
+        e->bound[carried[c]->id] = bound[c];
     gp_emit_region(e, body);
 
     gp_emit_at(e, next->block);
@@ -198,7 +205,8 @@ static void emit_for(GpEmit *e, const GpInst *inst) {
     LLVMAddIncoming(i, (LLVMValueRef[]){lower, i2}, (LLVMBasicBlockRef[]){before, next->block}, 2);
 
     gp_emit_at(e, done);
-    for (uint32_t c = 0; c < count; c++) e->bound[carried[c]->id] = bound[c];
+    for (uint32_t c = 0; c < count; c++)
+        e->bound[carried[c]->id] = bound[c];
     jump(e, exit, carried);
     if (next->jumps == 0) /* the phis of `next` need an entry although it is dead */
         for (uint32_t c = 0; c < count; c++)
@@ -218,11 +226,18 @@ static void emit_carry(GpEmit *e, const GpInst *inst) {
 }
 
 void gp_op_lower_control(GpEmit *e, const GpInst *inst) {
-    if (inst->op == GpOp_If) emit_if(e, inst);
-    else if (inst->op == GpOp_Block) emit_block(e, inst);
-    else if (inst->op == GpOp_Loop) emit_loop(e, inst);
-    else if (inst->op == GpOp_For) emit_for(e, inst);
-    else if (inst->op == GpOp_Return) LLVMBuildRetVoid(e->b);
-    else if (inst->parent->owner) emit_carry(e, inst); /* yield, break, continue */
-    else LLVMBuildRetVoid(e->b);                       /* the end of the body */
+    if (inst->op == GpOp_If)
+        emit_if(e, inst);
+    else if (inst->op == GpOp_Block)
+        emit_block(e, inst);
+    else if (inst->op == GpOp_Loop)
+        emit_loop(e, inst);
+    else if (inst->op == GpOp_For)
+        emit_for(e, inst);
+    else if (inst->op == GpOp_Return)
+        LLVMBuildRetVoid(e->b);
+    else if (inst->parent->owner)
+        emit_carry(e, inst); /* yield, break, continue */
+    else
+        LLVMBuildRetVoid(e->b); /* the end of the body */
 }

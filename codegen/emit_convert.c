@@ -28,7 +28,8 @@ static LLVMValueRef call_core(GpEmit *e, const char *name, LLVMTypeRef result, L
     LLVMTypeRef param = LLVMTypeOf(x);
     LLVMTypeRef type = LLVMFunctionType(result, &param, 1, false);
     LLVMValueRef fn = LLVMGetNamedFunction(e->module, name);
-    if (!fn) fn = LLVMAddFunction(e->module, name, type);
+    if (!fn)
+        fn = LLVMAddFunction(e->module, name, type);
     return LLVMBuildCall2(e->b, type, fn, &x, 1, "");
 }
 
@@ -49,7 +50,8 @@ static LLVMValueRef e4m3_to_float(GpEmit *e, LLVMValueRef v) {
 
 static LLVMValueRef e4m3_from_float(GpEmit *e, LLVMValueRef v) {
     LLVMTypeRef i8 = LLVMInt8TypeInContext(e->ctx);
-    if (!e->is_gpu) return call_core(e, "gp_f8e4m3_from_f32", i8, v);
+    if (!e->is_gpu)
+        return call_core(e, "gp_f8e4m3_from_f32", i8, v);
     LLVMValueRef args[] = {LLVMConstReal(f32(e), 0.0), v};
     LLVMValueRef pair = gp_emit_intrinsic(e, "llvm.nvvm.ff.to.e4m3x2.rn", NULL, args, 2);
     return LLVMBuildTrunc(e->b, pair, i8, "");
@@ -91,9 +93,9 @@ static LLVMValueRef narrow_by_odd(GpEmit *e, LLVMValueRef wide, LLVMTypeRef type
     LLVMValueRef f = LLVMBuildFPTrunc(e->b, wide, type, "");
     LLVMValueRef back = LLVMBuildFPExt(e->b, f, wide_type, "");
     LLVMValueRef inexact = LLVMBuildFCmp(e->b, LLVMRealONE, back, wide, "");
-    LLVMValueRef over = LLVMBuildFCmp(e->b, LLVMRealOGT,
-                                      gp_emit_intrinsic(e, "llvm.fabs", wide_type, &back, 1),
-                                      gp_emit_intrinsic(e, "llvm.fabs", wide_type, &wide, 1), "");
+    LLVMValueRef over =
+        LLVMBuildFCmp(e->b, LLVMRealOGT, gp_emit_intrinsic(e, "llvm.fabs", wide_type, &back, 1),
+                      gp_emit_intrinsic(e, "llvm.fabs", wide_type, &wide, 1), "");
     LLVMValueRef bits = LLVMBuildBitCast(e->b, f, bits_type, "");
     LLVMValueRef down = LLVMBuildSub(e->b, bits, LLVMBuildZExt(e->b, over, bits_type, ""), "");
     LLVMValueRef odd = LLVMBuildOr(e->b, down, LLVMConstInt(bits_type, 1, false), "");
@@ -113,8 +115,10 @@ static LLVMValueRef e5m2_from_float(GpEmit *e, LLVMValueRef v) {
 }
 
 LLVMValueRef gp_emit_to_float(GpEmit *e, GpElem elem, LLVMValueRef v) {
-    if (elem == GpElem_F64 || elem == GpElem_F32 || elem == GpElem_TF32) return v;
-    if (elem == GpElem_F16) return half_to_float(e, v);
+    if (elem == GpElem_F64 || elem == GpElem_F32 || elem == GpElem_TF32)
+        return v;
+    if (elem == GpElem_F16)
+        return half_to_float(e, v);
     if (elem == GpElem_BF16) {
         LLVMValueRef wide = LLVMBuildZExt(e->b, v, i32(e), "");
         return LLVMBuildBitCast(e->b, LLVMBuildShl(e->b, wide, u32(e, 16), ""), f32(e), "");
@@ -124,8 +128,10 @@ LLVMValueRef gp_emit_to_float(GpEmit *e, GpElem elem, LLVMValueRef v) {
 
 LLVMValueRef gp_emit_from_float(GpEmit *e, GpElem elem, LLVMValueRef v) {
     LLVMTypeRef i16 = LLVMInt16TypeInContext(e->ctx);
-    if (elem == GpElem_F64 || elem == GpElem_F32) return v;
-    if (elem == GpElem_TF32) return LLVMBuildBitCast(e->b, round_f32(e, v, 13), f32(e), "");
+    if (elem == GpElem_F64 || elem == GpElem_F32)
+        return v;
+    if (elem == GpElem_TF32)
+        return LLVMBuildBitCast(e->b, round_f32(e, v, 13), f32(e), "");
     if (elem == GpElem_F16) {
         LLVMValueRef half = LLVMBuildFPTrunc(e->b, v, LLVMHalfTypeInContext(e->ctx), "");
         return LLVMBuildBitCast(e->b, half, i16, "");
@@ -153,8 +159,8 @@ static LLVMValueRef wide_int_by_odd(GpEmit *e, LLVMValueRef v, GpElem from) {
         is_negative = LLVMBuildICmp(e->b, LLVMIntSLT, v, zero, "");
         magnitude = LLVMBuildSelect(e->b, is_negative, LLVMBuildNeg(e->b, v, ""), v, "");
     }
-    LLVMValueRef is_big = LLVMBuildICmp(
-        e->b, LLVMIntUGE, magnitude, gp_emit_i64(e, INT64_C(1) << 53), "");
+    LLVMValueRef is_big =
+        LLVMBuildICmp(e->b, LLVMIntUGE, magnitude, gp_emit_i64(e, INT64_C(1) << 53), "");
     LLVMValueRef low = LLVMBuildAnd(e->b, magnitude, gp_emit_i64(e, 0x7ff), "");
     LLVMValueRef sticky = LLVMBuildICmp(e->b, LLVMIntNE, low, zero, "");
     sticky = LLVMBuildZExt(e->b, sticky, LLVMInt64TypeInContext(e->ctx), "");
@@ -164,16 +170,18 @@ static LLVMValueRef wide_int_by_odd(GpEmit *e, LLVMValueRef v, GpElem from) {
     LLVMValueRef scale = LLVMBuildSelect(e->b, is_big, LLVMConstReal(f64(e), 2048.0),
                                          LLVMConstReal(f64(e), 1.0), "");
     LLVMValueRef d = LLVMBuildFMul(e->b, LLVMBuildUIToFP(e->b, kept, f64(e), ""), scale, "");
-    if (!is_negative) return d;
+    if (!is_negative)
+        return d;
     return LLVMBuildSelect(e->b, is_negative, LLVMBuildFNeg(e->b, d, ""), d, "");
 }
 
 static LLVMValueRef int_to_float(GpEmit *e, LLVMValueRef v, GpElem from, GpElem to) {
-    if (to == GpElem_F64) return int_to_fp(e, v, from, f64(e));
+    if (to == GpElem_F64)
+        return int_to_fp(e, v, from, f64(e));
     if (to == GpElem_F32 || gp_elem_info[from].bits <= 16) /* exact, or rounded once */
         return gp_emit_from_float(e, to, int_to_fp(e, v, from, f32(e)));
-    LLVMValueRef d = gp_elem_info[from].bits == 64 ? wide_int_by_odd(e, v, from)
-                                                   : int_to_fp(e, v, from, f64(e));
+    LLVMValueRef d =
+        gp_elem_info[from].bits == 64 ? wide_int_by_odd(e, v, from) : int_to_fp(e, v, from, f64(e));
     return gp_emit_from_float(e, to, f32_by_odd(e, d));
 }
 
@@ -181,8 +189,10 @@ static LLVMValueRef float_to_float(GpEmit *e, LLVMValueRef v, GpElem from, GpEle
     LLVMValueRef x = gp_emit_to_float(e, from, v);
     if (to == GpElem_F64)
         return from == GpElem_F64 ? x : LLVMBuildFPExt(e->b, x, f64(e), "");
-    if (from != GpElem_F64) return gp_emit_from_float(e, to, x);
-    if (to == GpElem_F32) return LLVMBuildFPTrunc(e->b, x, f32(e), "");
+    if (from != GpElem_F64)
+        return gp_emit_from_float(e, to, x);
+    if (to == GpElem_F32)
+        return LLVMBuildFPTrunc(e->b, x, f32(e), "");
     return gp_emit_from_float(e, to, f32_by_odd(e, x));
 }
 
@@ -203,15 +213,22 @@ static LLVMValueRef to_bool(GpEmit *e, LLVMValueRef v, GpElem from) {
 }
 
 LLVMValueRef gp_emit_cast(GpEmit *e, LLVMValueRef v, GpElem from, GpElem to) {
-    if (from == to) return v;
-    if (to == GpElem_Bool) return to_bool(e, v, from);
+    if (from == to)
+        return v;
+    if (to == GpElem_Bool)
+        return to_bool(e, v, from);
     bool from_float = gp_elem_is_float(from), to_float = gp_elem_is_float(to);
-    if (from_float && to_float) return float_to_float(e, v, from, to);
-    if (from_float) return float_to_int(e, v, from, to);
-    if (to_float) return int_to_float(e, v, from, to);
+    if (from_float && to_float)
+        return float_to_float(e, v, from, to);
+    if (from_float)
+        return float_to_int(e, v, from, to);
+    if (to_float)
+        return int_to_float(e, v, from, to);
     LLVMTypeRef type = gp_emit_type(e, to);
-    if (gp_elem_info[to].bits < gp_elem_info[from].bits) return LLVMBuildTrunc(e->b, v, type, "");
-    if (gp_elem_info[to].bits == gp_elem_info[from].bits && from != GpElem_Bool) return v;
+    if (gp_elem_info[to].bits < gp_elem_info[from].bits)
+        return LLVMBuildTrunc(e->b, v, type, "");
+    if (gp_elem_info[to].bits == gp_elem_info[from].bits && from != GpElem_Bool)
+        return v;
     return gp_elem_is_signed(from) ? LLVMBuildSExt(e->b, v, type, "")
                                    : LLVMBuildZExt(e->b, v, type, "");
 }
@@ -219,6 +236,7 @@ LLVMValueRef gp_emit_cast(GpEmit *e, LLVMValueRef v, GpElem from, GpElem to) {
 LLVMValueRef gp_emit_bitcast(GpEmit *e, LLVMValueRef v, GpElem from, GpElem to) {
     LLVMValueRef bits = gp_emit_to_mem(e, from, v);
     bits = LLVMBuildBitCast(e->b, bits, gp_emit_mem_type(e, to), "");
-    if (to == GpElem_TF32) return gp_emit_from_float(e, to, bits);
+    if (to == GpElem_TF32)
+        return gp_emit_from_float(e, to, bits);
     return gp_emit_from_mem(e, to, bits);
 }

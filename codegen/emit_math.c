@@ -16,13 +16,14 @@ bool gp_math_needs_library(GpOp op) { return math_rows[op].cname && math_rows[op
 const char *gp_device_math_name(GpEmit *e, GpOp op, GpElem elem) {
     const MathRow *row = &math_rows[op];
     const char *suffix = elem == GpElem_F32 ? "f" : "";
-    if (!e->is_gpu) return gp_arena_printf(e->arena, "%s%s", row->cname, suffix);
+    if (!e->is_gpu)
+        return gp_arena_printf(e->arena, "%s%s", row->cname, suffix);
     const char *path = gp_codegen_device_math(e->cg);
     if (path && strstr(path, "libdevice"))
         return gp_arena_printf(e->arena, "__nv_%s%s", row->cname, suffix);
     const char *type = elem == GpElem_F32 ? "ff" : "dd";
-    return gp_arena_printf(e->arena, "_Z%zu%s%.*s", strlen(row->cname), row->cname,
-                           (int)row->args, type);
+    return gp_arena_printf(e->arena, "_Z%zu%s%.*s", strlen(row->cname), row->cname, (int)row->args,
+                           type);
 }
 
 static void add_call_attributes(GpEmit *e, LLVMValueRef fn) {
@@ -45,8 +46,7 @@ static LLVMValueRef call_library(GpEmit *e, GpOp op, GpElem elem, LLVMValueRef *
     e->has_device_math |= e->is_gpu;
     LLVMValueRef call = LLVMBuildCall2(e->b, fn_type, fn, x, count, "");
     /* LLVM's libcall rewrites would give other bits, and names the JIT does not know. */
-    LLVMAddCallSiteAttribute(call, GP_LLVM_FUNCTION,
-                             gp_llvm_attr(e->llvm, "nobuiltin", 0));
+    LLVMAddCallSiteAttribute(call, GP_LLVM_FUNCTION, gp_llvm_attr(e->llvm, "nobuiltin", 0));
     return call;
 }
 
@@ -58,6 +58,7 @@ LLVMValueRef gp_emit_math(GpEmit *e, GpOp op, GpElem elem, LLVMValueRef *x, uint
     }
     const MathRow *row = &math_rows[op];
     gp_assert(row->intrinsic && row->args == count);
-    if (row->intrinsic[0]) return gp_emit_intrinsic(e, row->intrinsic, type, x, count);
+    if (row->intrinsic[0])
+        return gp_emit_intrinsic(e, row->intrinsic, type, x, count);
     return call_library(e, op, elem, x, count);
 }

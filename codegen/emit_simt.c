@@ -27,7 +27,8 @@ static bool is_block_dim(const GpIrFn *fn, const GpValue *v) {
 
 static bool is_block_start(const GpIrFn *fn, const GpValue *v) {
     v = strip_casts(v);
-    if (!v->inst || v->inst->op != GpOp_Mul) return false;
+    if (!v->inst || v->inst->op != GpOp_Mul)
+        return false;
     GpValue *const *x = v->inst->operands;
     return (is_axis_x(x[0], GpOp_BlockId) && is_block_dim(fn, x[1])) ||
            (is_axis_x(x[1], GpOp_BlockId) && is_block_dim(fn, x[0]));
@@ -35,7 +36,8 @@ static bool is_block_start(const GpIrFn *fn, const GpValue *v) {
 
 static bool is_global_index(const GpIrFn *fn, const GpValue *v) {
     v = strip_casts(v);
-    if (!v->inst || v->inst->op != GpOp_Add) return false;
+    if (!v->inst || v->inst->op != GpOp_Add)
+        return false;
     GpValue *const *x = v->inst->operands;
     return (is_block_start(fn, x[0]) && is_axis_x(x[1], GpOp_ThreadId)) ||
            (is_block_start(fn, x[1]) && is_axis_x(x[0], GpOp_ThreadId));
@@ -57,9 +59,10 @@ typedef struct RangeSearch {
 
 static void note_range_check(GpInst *inst, void *ud) {
     RangeSearch *search = ud;
-    if (inst->op != GpOp_CheckIndex && (inst->op != GpOp_Cmp || inst->pred != GpPred_Lt)) return;
-    search->found |= is_global_index(search->fn, inst->operands[0]) &&
-                     is_length(search->fn, inst->operands[1]);
+    if (inst->op != GpOp_CheckIndex && (inst->op != GpOp_Cmp || inst->pred != GpPred_Lt))
+        return;
+    search->found |=
+        is_global_index(search->fn, inst->operands[0]) && is_length(search->fn, inst->operands[1]);
 }
 
 bool gp_simt_has_range_check(const GpIrFn *fn) {
@@ -71,11 +74,14 @@ bool gp_simt_has_range_check(const GpIrFn *fn) {
 /* The interior copy is entered only where the block's last index fits in 32 bits. */
 void gp_simt_note_no_wrap(GpEmit *e, const GpInst *inst) {
     const GpValue *v = inst->results[0];
-    if (inst->op == GpOp_Add ? !is_global_index(e->fn, v) : !is_block_start(e->fn, v)) return;
+    if (inst->op == GpOp_Add ? !is_global_index(e->fn, v) : !is_block_start(e->fn, v))
+        return;
     LLVMValueRef x = gp_emit_get(e, v);
-    if (!LLVMIsAInstruction(x)) return;
+    if (!LLVMIsAInstruction(x))
+        return;
     LLVMOpcode opcode = LLVMGetInstructionOpcode(x);
-    if (opcode == LLVMAdd || opcode == LLVMMul) LLVMSetNUW(x, true);
+    if (opcode == LLVMAdd || opcode == LLVMMul)
+        LLVMSetNUW(x, true);
 }
 
 typedef struct Access {
@@ -106,15 +112,17 @@ static void lower_load(GpEmit *e, const GpInst *inst) {
 static void lower_store(GpEmit *e, const GpInst *inst) {
     Access a = {inst->operands[1]->type->elem, gp_emit_get(e, inst->operands[0]),
                 gp_emit_get(e, inst->operands[1])};
-    if (inst->operand_count == 2) emit_store(e, &a);
-    else gp_emit_guarded(e, gp_emit_get(e, inst->operands[2]), NULL, emit_store, &a);
+    if (inst->operand_count == 2)
+        emit_store(e, &a);
+    else
+        gp_emit_guarded(e, gp_emit_get(e, inst->operands[2]), NULL, emit_store, &a);
 }
 
 static void lower_address(GpEmit *e, const GpInst *inst) {
     GpElem elem = inst->results[0]->type->elem;
     if (inst->op == GpOp_Slot) {
-        LLVMValueRef slot = gp_emit_alloca(e, gp_emit_mem_type(e, elem), inst->imm.u,
-                                           gp_elem_info[elem].bytes);
+        LLVMValueRef slot =
+            gp_emit_alloca(e, gp_emit_mem_type(e, elem), inst->imm.u, gp_elem_info[elem].bytes);
         gp_emit_set(e, inst->results[0], slot);
         return;
     }
@@ -127,11 +135,18 @@ static void lower_axis(GpEmit *e, const GpInst *inst, LLVMValueRef *from) {
 }
 
 void gp_op_lower_simt(GpEmit *e, const GpInst *inst) {
-    if (inst->op == GpOp_ThreadId) lower_axis(e, inst, e->thread_id);
-    else if (inst->op == GpOp_BlockId) lower_axis(e, inst, e->block_id);
-    else if (inst->op == GpOp_BlockDim) lower_axis(e, inst, e->block_dim);
-    else if (inst->op == GpOp_GridDim) lower_axis(e, inst, e->grid_dim);
-    else if (inst->op == GpOp_Load) lower_load(e, inst);
-    else if (inst->op == GpOp_Store) lower_store(e, inst);
-    else lower_address(e, inst);
+    if (inst->op == GpOp_ThreadId)
+        lower_axis(e, inst, e->thread_id);
+    else if (inst->op == GpOp_BlockId)
+        lower_axis(e, inst, e->block_id);
+    else if (inst->op == GpOp_BlockDim)
+        lower_axis(e, inst, e->block_dim);
+    else if (inst->op == GpOp_GridDim)
+        lower_axis(e, inst, e->grid_dim);
+    else if (inst->op == GpOp_Load)
+        lower_load(e, inst);
+    else if (inst->op == GpOp_Store)
+        lower_store(e, inst);
+    else
+        lower_address(e, inst);
 }

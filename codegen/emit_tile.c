@@ -52,18 +52,23 @@ static bool map_unit_axes(GpEmit *e, const GpShape *from, const GpShape *to, LLV
     int b = 0;
     for (int a = 0; a < from->rank; a++) {
         at[a] = gp_emit_i64(e, 0);
-        if (from->dim[a] == 1) continue;
-        while (b < to->rank && to->dim[b] == 1) b++;
-        if (b == to->rank || to->dim[b] != from->dim[a]) return false;
+        if (from->dim[a] == 1)
+            continue;
+        while (b < to->rank && to->dim[b] == 1)
+            b++;
+        if (b == to->rank || to->dim[b] != from->dim[a])
+            return false;
         at[a] = c[b++];
     }
-    while (b < to->rank && to->dim[b] == 1) b++;
+    while (b < to->rank && to->dim[b] == 1)
+        b++;
     return b == to->rank;
 }
 
 void gp_tile_reshape_coords(GpEmit *e, const GpShape *from, const GpShape *to,
                             LLVMValueRef const *c, LLVMValueRef *at) {
-    if (map_unit_axes(e, from, to, c, at)) return;
+    if (map_unit_axes(e, from, to, c, at))
+        return;
     LLVMValueRef rest = gp_tile_linear(e, to, c);
     for (int a = from->rank - 1; a >= 0; a--) {
         LLVMValueRef dim = gp_emit_i64(e, from->dim[a]);
@@ -84,11 +89,14 @@ static LLVMValueRef store_place(GpEmit *e, void *ud) {
 }
 
 LLVMValueRef gp_tile_load(GpEmit *e, GpPlace *p) {
-    if (!p->in_bounds) return load_place(e, p);
+    if (!p->in_bounds)
+        return load_place(e, p);
     return gp_emit_guarded(e, p->in_bounds, gp_emit_type(e, p->elem), load_place, p);
 }
 
 void gp_tile_store(GpEmit *e, GpPlace *p) {
-    if (p->in_bounds) gp_emit_guarded(e, p->in_bounds, NULL, store_place, p);
-    else store_place(e, p);
+    if (p->in_bounds)
+        gp_emit_guarded(e, p->in_bounds, NULL, store_place, p);
+    else
+        store_place(e, p);
 }

@@ -46,13 +46,15 @@ static GpPlace place_of(Fusion *f, const GpInst *inst, const Coords *c) {
     const GpShape *shape = gp_tile_shape(inst);
     const GpValue *mask = gp_tile_mask(inst);
     LLVMValueRef offset = gp_emit_i64(e, 0), ok = NULL;
-    if (mask && !f->is_interior) ok = gp_emit_get(e, mask);
+    if (mask && !f->is_interior)
+        ok = gp_emit_get(e, mask);
     for (int a = 0; a < shape->rank; a++) {
         LLVMValueRef start = gp_tile_start(e, inst, a);
         LLVMValueRef at = LLVMBuildNSWAdd(e->b, start, c->at[a], "");
         LLVMValueRef step = LLVMBuildNSWMul(e->b, at, t->stride[a], "");
         offset = LLVMBuildNSWAdd(e->b, offset, step, "");
-        if (f->is_interior) continue;
+        if (f->is_interior)
+            continue;
         LLVMValueRef dim = LLVMBuildSExt(e->b, t->dim[a], i64(e), "");
         ok = and_with(e, ok, LLVMBuildICmp(e->b, LLVMIntULT, at, dim, ""));
     }
@@ -86,26 +88,34 @@ static LLVMValueRef eval_iota(Fusion *f, const GpInst *inst, const Coords *c) {
 }
 
 static LLVMValueRef eval_inst(Fusion *f, const GpInst *inst, const Coords *c) {
-    if (inst->op == GpOp_LoadTile) return eval_load(f, inst, c);
-    if (inst->op == GpOp_Splat) return gp_emit_get(f->e, inst->operands[0]);
-    if (inst->op == GpOp_Broadcast) return eval_broadcast(f, inst, c);
-    if (inst->op == GpOp_Reshape) return eval_reshape(f, inst, c);
-    if (inst->op == GpOp_Iota) return eval_iota(f, inst, c);
+    if (inst->op == GpOp_LoadTile)
+        return eval_load(f, inst, c);
+    if (inst->op == GpOp_Splat)
+        return gp_emit_get(f->e, inst->operands[0]);
+    if (inst->op == GpOp_Broadcast)
+        return eval_broadcast(f, inst, c);
+    if (inst->op == GpOp_Reshape)
+        return eval_reshape(f, inst, c);
+    if (inst->op == GpOp_Iota)
+        return eval_iota(f, inst, c);
     LLVMValueRef x[3];
     gp_assert(inst->operand_count <= GP_COUNT(x));
-    for (uint32_t i = 0; i < inst->operand_count; i++) x[i] = eval(f, inst->operands[i], c);
+    for (uint32_t i = 0; i < inst->operand_count; i++)
+        x[i] = eval(f, inst->operands[i], c);
     return gp_emit_element(f->e, inst, x);
 }
 
 static LLVMValueRef eval(Fusion *f, const GpValue *v, const Coords *c) {
     GpEmit *e = f->e;
-    if (v->type->kind != GpIrType_Tile) return gp_emit_get(e, v);
+    if (v->type->kind != GpIrType_Tile)
+        return gp_emit_get(e, v);
     Memo *memo = &f->memo[v->id];
-    if (memo->coords == c) return memo->value;
-    LLVMValueRef x = e->bound[v->id].count
-                         ? gp_emit_mem_load(e, v->type->elem,
-                                            buffer_at(e, v->type, e->bound[v->id].at[0], c))
-                         : eval_inst(f, v->inst, c);
+    if (memo->coords == c)
+        return memo->value;
+    LLVMValueRef x =
+        e->bound[v->id].count
+            ? gp_emit_mem_load(e, v->type->elem, buffer_at(e, v->type, e->bound[v->id].at[0], c))
+            : eval_inst(f, v->inst, c);
     *memo = (Memo){c, x};
     return x;
 }
@@ -148,7 +158,8 @@ static void emit_nest(Fusion *f, const GpShape *shape, int axis, Coords *c, Body
     LLVMValueRef next = LLVMBuildNUWAdd(e->b, phi, gp_emit_i64(e, 1), "");
     LLVMValueRef more = LLVMBuildICmp(e->b, LLVMIntULT, next, gp_emit_i64(e, shape->dim[axis]), "");
     LLVMValueRef branch = LLVMBuildCondBr(e->b, more, head, exit);
-    if (!f->is_interior) mark_scalar(e, branch);
+    if (!f->is_interior)
+        mark_scalar(e, branch);
     LLVMAddIncoming(phi, (LLVMValueRef[]){gp_emit_i64(e, 0), next},
                     (LLVMBasicBlockRef[]){before, latch}, 2);
     gp_emit_at(e, exit);
@@ -162,9 +173,11 @@ typedef struct Accesses {
 } Accesses;
 
 static void collect_accesses(GpEmit *e, const GpValue *v, Accesses *out) {
-    if (v->type->kind != GpIrType_Tile || e->bound[v->id].count || out->seen[v->id]) return;
+    if (v->type->kind != GpIrType_Tile || e->bound[v->id].count || out->seen[v->id])
+        return;
     out->seen[v->id] = true;
-    if (v->inst->op == GpOp_LoadTile && out->count < MAX_ACCESSES) out->at[out->count] = v->inst;
+    if (v->inst->op == GpOp_LoadTile && out->count < MAX_ACCESSES)
+        out->at[out->count] = v->inst;
     out->count += v->inst->op == GpOp_LoadTile;
     for (uint32_t i = 0; i < v->inst->operand_count; i++)
         collect_accesses(e, v->inst->operands[i], out);
@@ -179,7 +192,8 @@ static void emit_copy(GpEmit *e, bool is_interior, const GpShape *shape, BodyFn 
 static void emit_elements(GpEmit *e, const GpValue *v, const GpInst *store, BodyFn body, void *ud) {
     const GpShape *shape = &v->type->shape;
     Accesses accesses = {.seen = GP_NEW_ARRAY(e->arena, bool, e->fn->next_id)};
-    if (store) accesses.at[accesses.count++] = store;
+    if (store)
+        accesses.at[accesses.count++] = store;
     collect_accesses(e, v, &accesses);
     if (accesses.count == 0) {
         emit_copy(e, true, shape, body, ud);
@@ -188,7 +202,8 @@ static void emit_elements(GpEmit *e, const GpValue *v, const GpInst *store, Body
     LLVMValueRef inside = NULL;
     for (uint32_t i = 0; i < accesses.count && i < MAX_ACCESSES; i++)
         inside = and_with(e, inside, gp_tile_is_inside(e, accesses.at[i]));
-    if (accesses.count > MAX_ACCESSES) inside = gp_emit_bool(e, false);
+    if (accesses.count > MAX_ACCESSES)
+        inside = gp_emit_bool(e, false);
     LLVMBasicBlockRef interior = gp_emit_block(e, "interior"), ragged = gp_emit_block(e, "ragged");
     LLVMBasicBlockRef join = gp_emit_block(e, "stored");
     LLVMBuildCondBr(e->b, inside, interior, ragged);
@@ -212,7 +227,8 @@ static void store_body(Fusion *f, const Coords *c, void *ud) {
 LLVMValueRef gp_tile_cpu_buffer(GpEmit *e, const GpIrType *type) {
     int64_t count = 0;
     bool fits = gp_shape_numel(&type->shape, &count) && count <= SCRATCH_LIMIT;
-    if (fits) e->scratch += (uint64_t)count * gp_elem_info[type->elem].bytes;
+    if (fits)
+        e->scratch += (uint64_t)count * gp_elem_info[type->elem].bytes;
     if (!fits || e->scratch > SCRATCH_LIMIT) {
         GpDiag *d = gp_diag(e->diags, GpDiag_G0504, e->fn->span, e->fn->name);
         gp_note(d, "a block keeps at most %d KiB of tiles between loops on the CPU",
@@ -237,23 +253,27 @@ static void write_body(Fusion *f, const Coords *c, void *ud) {
 }
 
 void gp_tile_cpu_write(GpEmit *e, const GpValue *v, LLVMValueRef buffer) {
-    if (e->bound[v->id].count && e->bound[v->id].at[0] == buffer) return;
+    if (e->bound[v->id].count && e->bound[v->id].at[0] == buffer)
+        return;
     Write w = {v, buffer};
     emit_elements(e, v, NULL, write_body, &w);
 }
 
 void gp_tile_cpu_copy(GpEmit *e, const GpIrType *type, LLVMValueRef from, LLVMValueRef to) {
     int64_t count = 0;
-    if (!gp_shape_numel(&type->shape, &count)) return;
-    LLVMBuildMemCpy(e->b, to, 64, from, 64,
-                    gp_emit_i64(e, count * gp_elem_info[type->elem].bytes));
+    if (!gp_shape_numel(&type->shape, &count))
+        return;
+    LLVMBuildMemCpy(e->b, to, 64, from, 64, gp_emit_i64(e, count * gp_elem_info[type->elem].bytes));
 }
 
 bool gp_tile_cpu_is_pointwise(GpEmit *e, const GpValue *v) {
-    if (v->type->kind != GpIrType_Tile || e->bound[v->id].count) return true;
-    if (v->inst->op == GpOp_Broadcast || v->inst->op == GpOp_Reshape) return false;
+    if (v->type->kind != GpIrType_Tile || e->bound[v->id].count)
+        return true;
+    if (v->inst->op == GpOp_Broadcast || v->inst->op == GpOp_Reshape)
+        return false;
     for (uint32_t i = 0; i < v->inst->operand_count; i++)
-        if (!gp_tile_cpu_is_pointwise(e, v->inst->operands[i])) return false;
+        if (!gp_tile_cpu_is_pointwise(e, v->inst->operands[i]))
+            return false;
     return true;
 }
 
@@ -283,7 +303,8 @@ LLVMValueRef gp_tile_cpu_any_zero(GpEmit *e, const GpValue *v) {
 static void lower_extract(GpEmit *e, const GpInst *inst) {
     Fusion f = {e, GP_NEW_ARRAY(e->arena, Memo, e->fn->next_id), false};
     Coords *c = GP_NEW(e->arena, Coords);
-    for (int a = 0; a < GP_MAX_RANK; a++) c->at[a] = gp_emit_i64(e, 0);
+    for (int a = 0; a < GP_MAX_RANK; a++)
+        c->at[a] = gp_emit_i64(e, 0);
     gp_emit_set(e, inst->results[0], eval(&f, inst->operands[0], c));
 }
 

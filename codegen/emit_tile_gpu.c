@@ -33,7 +33,8 @@ typedef struct Survey {
 
 static void survey_type(Survey *s, const GpIrType *type) {
     int64_t numel = 0;
-    if (type->kind != GpIrType_Tile || !gp_shape_numel(&type->shape, &numel)) return;
+    if (type->kind != GpIrType_Tile || !gp_shape_numel(&type->shape, &numel))
+        return;
     uint32_t bytes = gp_elem_info[type->elem].bytes;
     uint64_t words = (uint64_t)numel * GP_MAX(bytes, 4u) / 4;
     if (words > s->words) {
@@ -45,8 +46,10 @@ static void survey_type(Survey *s, const GpIrType *type) {
 
 static void survey_inst(GpInst *inst, void *ud) {
     Survey *s = ud;
-    for (uint32_t i = 0; i < inst->result_count; i++) survey_type(s, inst->results[i]->type);
-    if (inst->op != GpOp_LoadTile && inst->op != GpOp_StoreTile) return;
+    for (uint32_t i = 0; i < inst->result_count; i++)
+        survey_type(s, inst->results[i]->type);
+    if (inst->op != GpOp_LoadTile && inst->op != GpOp_StoreTile)
+        return;
     uint32_t bytes = gp_elem_info[inst->operands[0]->type->elem].bytes;
     s->least_bytes = GP_MIN(s->least_bytes, bytes);
     s->most_bytes = GP_MAX(s->most_bytes, bytes);
@@ -59,12 +62,16 @@ bool gp_tile_gpu_prepare(GpEmit *e) {
     gp_ir_walk((GpIrFn *)(uintptr_t)e->fn, GpWalk_Before, survey_inst, &s);
     e->gpu = GP_NEW(e->arena, GpTileGpu);
     uint32_t vector = 16 / s.least_bytes, threads = LEAST_THREADS;
-    while (vector > 1 && vector * s.most_bytes > 32) vector /= 2;
-    while (threads < USUAL_THREADS && threads * vector < s.numel) threads *= 2;
-    while (threads < MOST_THREADS && s.words / threads > USUAL_WORDS) threads *= 2;
+    while (vector > 1 && vector * s.most_bytes > 32)
+        vector /= 2;
+    while (threads < USUAL_THREADS && threads * vector < s.numel)
+        threads *= 2;
+    while (threads < MOST_THREADS && s.words / threads > USUAL_WORDS)
+        threads *= 2;
     e->gpu->threads = threads;
     e->gpu->vector = vector;
-    if (s.words / threads <= MOST_WORDS) return true;
+    if (s.words / threads <= MOST_WORDS)
+        return true;
     GpDiag *d = gp_diag(e->diags, GpDiag_G0503, e->fn->span,
                         gp_arena_printf(e->arena, "%llu", (unsigned long long)s.numel),
                         gp_elem_info[s.elem].name);
@@ -92,7 +99,8 @@ static LLVMValueRef thread_coord(GpEmit *e, const GpLayout *l, int axis) {
             i = end;
             continue;
         }
-        while (end < bits && basis[end] == basis[end - 1] * 2) end++;
+        while (end < bits && basis[end] == basis[end - 1] * 2)
+            end++;
         LLVMValueRef part = LLVMBuildLShr(e->b, thread_number(e), gp_emit_i32(e, i), "");
         part = LLVMBuildAnd(e->b, part, gp_emit_i32(e, (INT64_C(1) << (end - i)) - 1), "");
         part = LLVMBuildNSWMul(e->b, part, gp_emit_i32(e, basis[i]), "");
@@ -108,11 +116,14 @@ static LLVMValueRef owner_test(GpEmit *e, const GpLayout *l) {
     for (int d = GpLayoutDim_Lane; d <= GpLayoutDim_Warp; d++) {
         for (int i = 0; i < l->bits[d]; i++, bit++) {
             bool is_zero = true;
-            for (int a = 0; a < l->rank; a++) is_zero &= l->bases[d][i][a] == 0;
-            if (is_zero) mask |= 1u << bit;
+            for (int a = 0; a < l->rank; a++)
+                is_zero &= l->bases[d][i][a] == 0;
+            if (is_zero)
+                mask |= 1u << bit;
         }
     }
-    if (!mask) return NULL;
+    if (!mask)
+        return NULL;
     LLVMValueRef extra = LLVMBuildAnd(e->b, thread_number(e), gp_emit_i32(e, (int32_t)mask), "");
     return LLVMBuildICmp(e->b, LLVMIntEQ, extra, gp_emit_i32(e, 0), "");
 }
@@ -120,13 +131,15 @@ static LLVMValueRef owner_test(GpEmit *e, const GpLayout *l) {
 /* Made at the function's entry, so that it dominates every use. */
 static const ShapeLayout *layout_of(GpEmit *e, const GpShape *shape) {
     for (ShapeLayout *s = e->gpu->layouts; s; s = s->next)
-        if (gp_shape_eq(&s->shape, shape)) return s;
+        if (gp_shape_eq(&s->shape, shape))
+            return s;
     ShapeLayout *s = GP_NEW(e->arena, ShapeLayout);
     *s = (ShapeLayout){.shape = *shape, .next = e->gpu->layouts};
     s->layout = gp_layout_blocked(e->arena, shape, e->gpu->vector, e->gpu->threads);
     LLVMBasicBlockRef here = LLVMGetInsertBlock(e->b);
     gp_emit_at(e, e->entry);
-    for (int a = 0; a < shape->rank; a++) s->coord[a] = thread_coord(e, s->layout, a);
+    for (int a = 0; a < shape->rank; a++)
+        s->coord[a] = thread_coord(e, s->layout, a);
     s->is_owner = owner_test(e, s->layout);
     gp_emit_at(e, here);
     e->gpu->layouts = s;
@@ -151,7 +164,8 @@ static void coords_of(GpEmit *e, const ShapeLayout *s, uint32_t reg, LLVMValueRe
 
 /* Element offset of coordinate `at` (i64) on an axis: 32 bits wide where the launch proves it. */
 static LLVMValueRef axis_offset(GpEmit *e, const GpTensorArg *t, LLVMValueRef at, int axis) {
-    if (!t->param->small) return LLVMBuildNSWMul(e->b, at, t->stride[axis], "");
+    if (!t->param->small)
+        return LLVMBuildNSWMul(e->b, at, t->stride[axis], "");
     LLVMTypeRef i32 = LLVMInt32TypeInContext(e->ctx);
     LLVMValueRef narrow = LLVMBuildNSWMul(e->b, LLVMBuildTrunc(e->b, at, i32, ""),
                                           LLVMBuildTrunc(e->b, t->stride[axis], i32, ""), "");
@@ -219,8 +233,8 @@ static void load_interior(GpEmit *e, const Access *a, LLVMValueRef *out) {
         LLVMValueRef v = LLVMBuildLoad2(e->b, vector, ptr, "");
         LLVMSetAlignment(v, a->run * gp_elem_info[a->elem].bytes);
         for (uint32_t i = 0; i < a->run; i++)
-            out[r + i] = gp_emit_from_mem(
-                e, a->elem, LLVMBuildExtractElement(e->b, v, gp_emit_i32(e, i), ""));
+            out[r + i] = gp_emit_from_mem(e, a->elem,
+                                          LLVMBuildExtractElement(e->b, v, gp_emit_i32(e, i), ""));
     }
 }
 
@@ -266,8 +280,7 @@ static void lower_load(GpEmit *e, const GpInst *inst) {
     LLVMTypeRef type = gp_emit_type(e, a.elem);
     for (uint32_t r = 0; r < a.registers; r++) {
         out.at[r] = LLVMBuildPhi(e->b, type, "");
-        LLVMAddIncoming(out.at[r],
-                        (LLVMValueRef[]){fast.at[r], slow.at[r], LLVMConstNull(type)},
+        LLVMAddIncoming(out.at[r], (LLVMValueRef[]){fast.at[r], slow.at[r], LLVMConstNull(type)},
                         (LLVMBasicBlockRef[]){interior, ragged, edge}, 3);
     }
     e->bound[inst->results[0]->id] = out;
@@ -283,7 +296,8 @@ static void store_interior(GpEmit *e, const Access *a, const GpValue *v) {
         }
         LLVMValueRef x = LLVMGetPoison(vector);
         for (uint32_t i = 0; i < a->run; i++)
-            x = LLVMBuildInsertElement(e->b, x, gp_emit_to_mem(e, a->elem, register_of(e, v, r + i)),
+            x = LLVMBuildInsertElement(e->b, x,
+                                       gp_emit_to_mem(e, a->elem, register_of(e, v, r + i)),
                                        gp_emit_i32(e, i), "");
         LLVMSetAlignment(LLVMBuildStore(e->b, x, ptr), a->run * gp_elem_info[a->elem].bytes);
     }
@@ -321,17 +335,23 @@ static void source_coords(GpEmit *e, const GpInst *inst, LLVMValueRef const *c, 
         gp_tile_reshape_coords(e, from, to, c, at);
         return;
     }
-    for (int a = 0; a < from->rank; a++) at[a] = from->dim[a] == 1 ? gp_emit_i64(e, 0) : c[a];
+    for (int a = 0; a < from->rank; a++)
+        at[a] = from->dim[a] == 1 ? gp_emit_i64(e, 0) : c[a];
 }
 
 /* Evaluating v again is as good as fetching it: no memory that may change, no library call. */
 static bool is_cheap(const GpEmit *e, const GpValue *v, int depth) {
-    if (v->type->kind != GpIrType_Tile) return true;
-    if (!v->inst || v->inst->region_count || depth == 0) return false;
-    if (v->inst->op == GpOp_LoadTile) return !e->tensors[v->inst->operands[0]->index].param->is_written;
-    if (gp_math_needs_library(v->inst->op)) return false;
+    if (v->type->kind != GpIrType_Tile)
+        return true;
+    if (!v->inst || v->inst->region_count || depth == 0)
+        return false;
+    if (v->inst->op == GpOp_LoadTile)
+        return !e->tensors[v->inst->operands[0]->index].param->is_written;
+    if (gp_math_needs_library(v->inst->op))
+        return false;
     for (uint32_t i = 0; i < v->inst->operand_count; i++)
-        if (!is_cheap(e, v->inst->operands[i], depth - 1)) return false;
+        if (!is_cheap(e, v->inst->operands[i], depth - 1))
+            return false;
     return true;
 }
 
@@ -357,18 +377,23 @@ static LLVMValueRef iota_at(GpEmit *e, const GpInst *inst, LLVMValueRef const *c
 }
 
 static LLVMValueRef eval_at(GpEmit *e, const GpValue *v, LLVMValueRef const *c) {
-    if (v->type->kind != GpIrType_Tile) return gp_emit_get(e, v);
+    if (v->type->kind != GpIrType_Tile)
+        return gp_emit_get(e, v);
     const GpInst *inst = v->inst;
-    if (inst->op == GpOp_Splat) return gp_emit_get(e, inst->operands[0]);
-    if (inst->op == GpOp_LoadTile) return load_at(e, inst, c);
-    if (inst->op == GpOp_Iota) return iota_at(e, inst, c);
+    if (inst->op == GpOp_Splat)
+        return gp_emit_get(e, inst->operands[0]);
+    if (inst->op == GpOp_LoadTile)
+        return load_at(e, inst, c);
+    if (inst->op == GpOp_Iota)
+        return iota_at(e, inst, c);
     if (inst->op == GpOp_Broadcast || inst->op == GpOp_Reshape) {
         LLVMValueRef at[GP_MAX_RANK];
         source_coords(e, inst, c, at);
         return eval_at(e, inst->operands[0], at);
     }
     LLVMValueRef x[3];
-    for (uint32_t i = 0; i < inst->operand_count; i++) x[i] = eval_at(e, inst->operands[i], c);
+    for (uint32_t i = 0; i < inst->operand_count; i++)
+        x[i] = eval_at(e, inst->operands[i], c);
     return gp_emit_element(e, inst, x);
 }
 
@@ -385,7 +410,8 @@ static LLVMValueRef shared_buffer(GpEmit *e, const GpIrType *type) {
         GpDiag *d = gp_diag(e->diags, GpDiag_G0503, e->fn->span,
                             gp_arena_printf(e->arena, "%lld", (long long)numel),
                             gp_elem_info[type->elem].name);
-        gp_note(d, "this tile changes its shape through shared memory, %d bytes at most", MOST_SHARED);
+        gp_note(d, "this tile changes its shape through shared memory, %d bytes at most",
+                MOST_SHARED);
         e->refused = true;
     }
     LLVMTypeRef array = LLVMArrayType2(LLVMInt8TypeInContext(e->ctx), MOST_SHARED);
@@ -462,17 +488,24 @@ LLVMValueRef gp_tile_gpu_any_zero(GpEmit *e, const GpValue *v) {
 }
 
 void gp_tile_gpu_inst(GpEmit *e, const GpInst *inst) {
-    if (inst->op == GpOp_LoadTile) lower_load(e, inst);
-    else if (inst->op == GpOp_StoreTile) lower_store(e, inst);
-    else if (inst->op == GpOp_Splat) gp_emit_set(e, inst->results[0], gp_emit_get(e, inst->operands[0]));
-    else if (inst->op == GpOp_Iota) lower_iota(e, inst);
-    else if (inst->op == GpOp_Extract) gp_emit_set(e, inst->results[0], register_of(e, inst->operands[0], 0));
-    else lower_view(e, inst);
+    if (inst->op == GpOp_LoadTile)
+        lower_load(e, inst);
+    else if (inst->op == GpOp_StoreTile)
+        lower_store(e, inst);
+    else if (inst->op == GpOp_Splat)
+        gp_emit_set(e, inst->results[0], gp_emit_get(e, inst->operands[0]));
+    else if (inst->op == GpOp_Iota)
+        lower_iota(e, inst);
+    else if (inst->op == GpOp_Extract)
+        gp_emit_set(e, inst->results[0], register_of(e, inst->operands[0], 0));
+    else
+        lower_view(e, inst);
 }
 
 /* The exchange buffer was made as large as it may be; now its size is known. */
 void gp_tile_gpu_finish(GpEmit *e) {
-    if (!e->gpu || !e->gpu->shared) return;
+    if (!e->gpu || !e->gpu->shared)
+        return;
     LLVMTypeRef type = LLVMArrayType2(LLVMInt8TypeInContext(e->ctx), e->gpu->shared_bytes);
     LLVMValueRef fit = LLVMAddGlobalInAddressSpace(e->module, type, "gp_exchange_buffer", 3);
     LLVMSetLinkage(fit, LLVMInternalLinkage);

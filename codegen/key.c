@@ -3,12 +3,8 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
+#include "build_id.h" /* generated: a hash of the sources that decide what code is made */
 #include "codegen/emit.h"
-
-/* Which gpulua made the code; the build sets it to a hash of the sources or a release number. */
-#ifndef GPULUA_BUILD_ID
-#define GPULUA_BUILD_ID __DATE__ " " __TIME__
-#endif
 
 static void add_text(llvm_blake3_hasher *h, const char *text) {
     llvm_blake3_hasher_update(h, text, strlen(text) + 1);
@@ -18,7 +14,8 @@ static void add_text(llvm_blake3_hasher *h, const char *text) {
 static void add_device_math(llvm_blake3_hasher *h, GpCodegen *cg) {
     const char *path = gp_codegen_device_math(cg);
     struct stat st;
-    if (!path || stat(path, &st) != 0) return;
+    if (!path || stat(path, &st) != 0)
+        return;
     char text[64];
     snprintf(text, sizeof text, "%lld %lld", (long long)st.st_size, (long long)st.st_mtime);
     add_text(h, path);
@@ -49,7 +46,8 @@ static void add_params(llvm_blake3_hasher *h, const GpIrFn *fn) {
 }
 
 static void add_lines(GpInst *inst, void *ud) {
-    if (!inst->span.src) return;
+    if (!inst->span.src)
+        return;
     GpPlaceInFile at = gp_span_start(inst->span);
     uint32_t place[] = {at.line, at.column};
     llvm_blake3_hasher_update(ud, place, sizeof place);
@@ -68,8 +66,10 @@ void gp_codegen_key(GpCodegen *cg, const GpIrFn *fn, const GpTarget *target, uin
     llvm_blake3_hasher_update(&h, &target->ptx, sizeof target->ptx);
     add_params(&h, fn);
     gp_ir_walk((GpIrFn *)(uintptr_t)fn, GpWalk_Before, add_lines, &h); /* .loc lines */
-    if (target->kind == GpTarget_Nvptx) add_device_math(&h, cg);
-    else add_host(&h);
+    if (target->kind == GpTarget_Nvptx)
+        add_device_math(&h, cg);
+    else
+        add_host(&h);
     llvm_blake3_hasher_finalize(&h, key, LLVM_BLAKE3_OUT_LEN);
     gp_text_free(&ir);
     gp_text_free(&name);

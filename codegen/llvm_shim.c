@@ -22,12 +22,14 @@ static void init_targets(void) {
 
 void gp_llvm_fail(GpLlvm *l, const char *what) {
     l->failed = true;
-    if (!l->message[0]) snprintf(l->message, sizeof l->message, "%s", what);
+    if (!l->message[0])
+        snprintf(l->message, sizeof l->message, "%s", what);
 }
 
 /* LLVM reports remarks and warnings here too. */
 static void on_diagnostic(LLVMDiagnosticInfoRef info, void *ud) {
-    if (LLVMGetDiagInfoSeverity(info) != LLVMDSError) return;
+    if (LLVMGetDiagInfoSeverity(info) != LLVMDSError)
+        return;
     char *text = LLVMGetDiagInfoDescription(info);
     gp_llvm_fail(ud, text);
     LLVMDisposeMessage(text);
@@ -49,7 +51,8 @@ static bool create_target_machine(GpLlvm *l, const char *triple, const char *cpu
                                     LLVMRelocPIC, LLVMCodeModelDefault);
     LLVMDisposeMessage(host_cpu);
     LLVMDisposeMessage(host_features);
-    if (!l->tm) gp_llvm_fail(l, "no target machine");
+    if (!l->tm)
+        gp_llvm_fail(l, "no target machine");
     return l->tm != NULL;
 }
 
@@ -62,7 +65,8 @@ bool gp_llvm_init(GpLlvm *l, const char *name, const char *triple, const char *c
     l->module = LLVMModuleCreateWithNameInContext(name, l->ctx);
     l->builder = LLVMCreateBuilderInContext(l->ctx);
     LLVMSetTarget(l->module, triple);
-    if (!create_target_machine(l, triple, cpu, features)) return false;
+    if (!create_target_machine(l, triple, cpu, features))
+        return false;
     LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(l->tm);
     LLVMSetModuleDataLayout(l->module, layout);
     LLVMDisposeTargetData(layout);
@@ -70,16 +74,21 @@ bool gp_llvm_init(GpLlvm *l, const char *name, const char *triple, const char *c
 }
 
 void gp_llvm_done(GpLlvm *l) {
-    if (l->builder) LLVMDisposeBuilder(l->builder);
-    if (l->module) LLVMDisposeModule(l->module);
-    if (l->tm) LLVMDisposeTargetMachine(l->tm);
-    if (l->ctx) LLVMContextDispose(l->ctx);
+    if (l->builder)
+        LLVMDisposeBuilder(l->builder);
+    if (l->module)
+        LLVMDisposeModule(l->module);
+    if (l->tm)
+        LLVMDisposeTargetMachine(l->tm);
+    if (l->ctx)
+        LLVMContextDispose(l->ctx);
     memset(l, 0, sizeof *l);
 }
 
 bool gp_llvm_verify(GpLlvm *l) {
     char *text = NULL;
-    if (LLVMVerifyModule(l->module, LLVMReturnStatusAction, &text)) gp_llvm_fail(l, text);
+    if (LLVMVerifyModule(l->module, LLVMReturnStatusAction, &text))
+        gp_llvm_fail(l, text);
     LLVMDisposeMessage(text);
     return !l->failed;
 }
@@ -104,7 +113,8 @@ LLVMMemoryBufferRef gp_llvm_emit(GpLlvm *l, LLVMCodeGenFileType type) {
         LLVMDisposeMessage(error);
         return NULL;
     }
-    if (!l->failed) return out;
+    if (!l->failed)
+        return out;
     LLVMDisposeMemoryBuffer(out);
     return NULL;
 }
@@ -115,7 +125,7 @@ LLVMAttributeRef gp_llvm_attr(GpLlvm *l, const char *name, uint64_t value) {
     return LLVMCreateEnumAttribute(l->ctx, kind, value);
 }
 
-#define TEXT_OF(x) #x
+#define TEXT_OF(x)            #x
 #define VERSION_TEXT(a, b, c) TEXT_OF(a) "." TEXT_OF(b) "." TEXT_OF(c)
 
 const char *gp_llvm_version(void) {

@@ -5,12 +5,12 @@
 
 static const char passes_plain[] =
     "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,"
-    "loop-mssa(licm),gvn,instcombine<no-verify-fixpoint>,simplifycfg)";
+    "loop-mssa(licm),early-cse<memssa>)";
 /* With library code: what is not called goes first, and what is called is inlined. */
 static const char passes_math[] =
     "globaldce,nvvm-reflect,function(simplifycfg),cgscc(inline),globaldce,"
     "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,"
-    "loop-mssa(licm),gvn,instcombine<no-verify-fixpoint>,simplifycfg),globaldce";
+    "loop-mssa(licm),early-cse<memssa>),globaldce";
 
 static void set_text_attribute(GpEmit *e, const char *name, const char *value) {
     LLVMAttributeRef a = LLVMCreateStringAttribute(e->ctx, name, (unsigned)strlen(name), value,
@@ -22,15 +22,13 @@ enum { PTX_KERNEL = 71 }; /* llvm::CallingConv::PTX_Kernel */
 
 static void make_kernel(GpEmit *e) {
     LLVMTypeRef *params = gp_emit_param_types(e);
-    LLVMTypeRef type =
-        LLVMFunctionType(LLVMVoidTypeInContext(e->ctx), params, e->abi_count, false);
+    LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(e->ctx), params, e->abi_count, false);
     e->func = LLVMAddFunction(e->module, e->fn->symbol, type);
     LLVMSetFunctionCallConv(e->func, PTX_KERNEL);
     gp_emit_attributes(e, e->func, 0);
     static const char *const names[] = {"convergent", "nounwind"};
     for (size_t i = 0; i < GP_COUNT(names); i++)
-        LLVMAddAttributeAtIndex(e->func, GP_LLVM_FUNCTION,
-                                gp_llvm_attr(e->llvm, names[i], 0));
+        LLVMAddAttributeAtIndex(e->func, GP_LLVM_FUNCTION, gp_llvm_attr(e->llvm, names[i], 0));
     e->entry = gp_emit_block(e, "entry");
     gp_emit_at(e, e->entry);
 }
@@ -49,7 +47,8 @@ static void read_indices(GpEmit *e) {
     read_registers(e, "nctaid", e->grid_dim);
     read_registers(e, "ntid", e->block_dim);
     for (int a = 0; a < 3; a++)
-        if (e->fn->block[a]) e->block_dim[a] = gp_emit_i32(e, e->fn->block[a]);
+        if (e->fn->block[a])
+            e->block_dim[a] = gp_emit_i32(e, e->fn->block[a]);
 }
 
 static void set_bounds(GpEmit *e) {
@@ -59,8 +58,8 @@ static void set_bounds(GpEmit *e) {
         set_text_attribute(e, "nvvm.reqntid",
                            gp_arena_printf(e->arena, "%u", gp_tile_gpu_threads(e)));
     } else if (block[0] && block[1] && block[2]) {
-        set_text_attribute(e, "nvvm.reqntid", gp_arena_printf(e->arena, "%u,%u,%u", block[0],
-                                                              block[1], block[2]));
+        set_text_attribute(e, "nvvm.reqntid",
+                           gp_arena_printf(e->arena, "%u,%u,%u", block[0], block[1], block[2]));
     } else if (fn->max_threads) {
         set_text_attribute(e, "nvvm.maxntid", gp_arena_printf(e->arena, "%u", fn->max_threads));
     }
@@ -70,7 +69,8 @@ static void set_bounds(GpEmit *e) {
 
 static bool emit_function(GpEmit *e) {
     make_kernel(e);
-    if (e->is_tile && !gp_tile_gpu_prepare(e)) return false;
+    if (e->is_tile && !gp_tile_gpu_prepare(e))
+        return false;
     set_bounds(e);
     gp_debug_init(e);
     read_indices(e);
@@ -115,20 +115,25 @@ GpStatus gp_nvptx_compile(GpEmit *e, GpStage stage, GpText *text, GpImage *image
                       features))
         return GpStatus_Compiler;
     e->ctx = e->llvm->ctx, e->module = e->llvm->module, e->b = e->llvm->builder;
-    if (!emit_function(e)) return outcome(e);
+    if (!emit_function(e))
+        return outcome(e);
     if (text && stage == GpStage_Llvm) {
         print_module(e, text);
         return GpStatus_Ok;
     }
-    if (!gp_llvm_run(e->llvm, e->has_device_math ? passes_math : passes_plain)) return outcome(e);
+    if (!gp_llvm_run(e->llvm, e->has_device_math ? passes_math : passes_plain))
+        return outcome(e);
     if (text && stage == GpStage_LlvmOptimized) {
         print_module(e, text);
         return GpStatus_Ok;
     }
     LLVMMemoryBufferRef ptx = gp_llvm_emit(e->llvm, LLVMAssemblyFile);
-    if (!ptx) return outcome(e);
-    if (text) gp_text_add(text, LLVMGetBufferStart(ptx), LLVMGetBufferSize(ptx));
-    else fill_image(e, ptx, image);
+    if (!ptx)
+        return outcome(e);
+    if (text)
+        gp_text_add(text, LLVMGetBufferStart(ptx), LLVMGetBufferSize(ptx));
+    else
+        fill_image(e, ptx, image);
     LLVMDisposeMemoryBuffer(ptx);
     return GpStatus_Ok;
 }

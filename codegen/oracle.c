@@ -30,7 +30,8 @@ static void copy_function(GpSession *s, void *ud) {
 
 GpStatus gp_oracle_compile(GpSession *s, const GpIrFn *fn, GpImage *image) {
     Copy c = {gp_arena_new(s), fn, NULL};
-    if (!c.arena) return GpStatus_NoMemory;
+    if (!c.arena)
+        return GpStatus_NoMemory;
     GpStatus status = gp_protect(s, copy_function, &c);
     if (status != GpStatus_Ok) {
         gp_arena_free(c.arena);

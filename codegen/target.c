@@ -24,7 +24,8 @@ static GpTarget target_of(const TargetRow *row) {
 
 static const TargetRow *find_row(const GpTarget *t) {
     for (size_t i = 0; i < GP_COUNT(rows); i++)
-        if (rows[i].sm == t->sm && rows[i].is_arch == t->is_arch) return &rows[i];
+        if (rows[i].sm == t->sm && rows[i].is_arch == t->is_arch)
+            return &rows[i];
     return NULL;
 }
 
@@ -33,20 +34,25 @@ GpStatus gp_target_for_device(uint16_t sm, uint16_t max_ptx, GpTarget *out) {
     for (size_t i = 0; i < GP_COUNT(rows); i++) {
         GpTarget t = target_of(&rows[i]);
         bool fits = rows[i].is_arch ? rows[i].sm == sm : rows[i].sm <= sm;
-        if (fits && t.ptx <= max_ptx) best = &rows[i];
+        if (fits && t.ptx <= max_ptx)
+            best = &rows[i];
     }
-    if (!best || sm < LEAST_SM) return GpStatus_Unsupported;
+    if (!best || sm < LEAST_SM)
+        return GpStatus_Unsupported;
     *out = target_of(best);
     return GpStatus_Ok;
 }
 
 GpStatus gp_target_parse(GpStr name, GpTarget *out) {
     *out = (GpTarget){.kind = GpTarget_Cpu};
-    if (gp_str_eq(name, GP_STR("cpu"))) return GpStatus_Ok;
+    if (gp_str_eq(name, GP_STR("cpu")))
+        return GpStatus_Ok;
     out->kind = GpTarget_Interp;
-    if (gp_str_eq(name, GP_STR("interp"))) return GpStatus_Ok;
+    if (gp_str_eq(name, GP_STR("interp")))
+        return GpStatus_Ok;
     for (size_t i = 0; i < GP_COUNT(rows); i++) {
-        if (!gp_str_eq(name, gp_str_from(rows[i].name))) continue;
+        if (!gp_str_eq(name, gp_str_from(rows[i].name)))
+            continue;
         *out = target_of(&rows[i]);
         return GpStatus_Ok;
     }
@@ -55,9 +61,15 @@ GpStatus gp_target_parse(GpStr name, GpTarget *out) {
 
 void gp_target_print(const GpTarget *t, GpText *out) {
     switch (t->kind) {
-    case GpTarget_Nvptx: gp_text_puts(out, gp_target_cpu(t)); return;
-    case GpTarget_Cpu: gp_text_puts(out, "cpu"); return;
-    case GpTarget_Interp: gp_text_puts(out, "interp"); return;
+    case GpTarget_Nvptx:
+        gp_text_puts(out, gp_target_cpu(t));
+        return;
+    case GpTarget_Cpu:
+        gp_text_puts(out, "cpu");
+        return;
+    case GpTarget_Interp:
+        gp_text_puts(out, "interp");
+        return;
     }
     gp_unreachable();
 }
@@ -83,7 +95,8 @@ static void refuse(OpCheck *c, const GpInst *inst, const char *what, uint16_t sm
 
 /* f8e4m3fn is computed in f32: an elementwise operation on it converts. f8e5m2 needs only f16. */
 static bool converts_f8(const GpInst *inst) {
-    if (inst->op == GpOp_Const || !gp_sig_info[gp_op_info[inst->op].sig].elementwise) return false;
+    if (inst->op == GpOp_Const || !gp_sig_info[gp_op_info[inst->op].sig].elementwise)
+        return false;
     bool any = inst->result_count && inst->results[0]->type->elem == GpElem_F8E4;
     for (uint32_t i = 0; i < inst->operand_count; i++)
         any |= inst->operands[i]->type->elem == GpElem_F8E4;

@@ -22,53 +22,65 @@ static bool is_cheap(GpOp op) {
 }
 
 static void note_use(GpTilePlan *plan, const GpValue *v, const GpInst *sink, bool is_many) {
-    if (v->type->kind != GpIrType_Tile) return;
+    if (v->type->kind != GpIrType_Tile)
+        return;
     uint32_t id = v->id;
-    if (plan->sink[id] && plan->sink[id] != sink) plan->has_many[id] = true;
+    if (plan->sink[id] && plan->sink[id] != sink)
+        plan->has_many[id] = true;
     plan->has_many[id] |= is_many;
-    if (!plan->sink[id]) plan->sink[id] = sink;
-    if (v->inst && v->inst->parent != sink->parent) plan->is_far[id] = true;
+    if (!plan->sink[id])
+        plan->sink[id] = sink;
+    if (v->inst && v->inst->parent != sink->parent)
+        plan->is_far[id] = true;
 }
 
 static bool may_alias(const GpIrFn *fn, const GpValue *a, const GpValue *b) {
-    if (a == b) return true;
+    if (a == b)
+        return true;
     return !fn->params[a->index].is_unique && !fn->params[b->index].is_unique;
 }
 
 static bool writes_tensor(const GpIrFn *fn, const GpInst *inst, const GpValue *tensor) {
-    if (inst->op == GpOp_StoreTile && may_alias(fn, inst->operands[0], tensor)) return true;
+    if (inst->op == GpOp_StoreTile && may_alias(fn, inst->operands[0], tensor))
+        return true;
     for (uint32_t i = 0; i < inst->region_count; i++)
         for (const GpInst *x = inst->regions[i]->first; x; x = x->next)
-            if (writes_tensor(fn, x, tensor)) return true;
+            if (writes_tensor(fn, x, tensor))
+                return true;
     return false;
 }
 
 static bool is_overwritten(const GpTilePlan *plan, const GpInst *load) {
     const GpInst *sink = plan->sink[load->results[0]->id];
     for (const GpInst *x = load->next; x && x != sink; x = x->next)
-        if (writes_tensor(plan->fn, x, load->operands[0])) return true;
+        if (writes_tensor(plan->fn, x, load->operands[0]))
+            return true;
     /* a sink with regions runs them after it took its operands */
     return false;
 }
 
 static bool needs_buffer(const GpTilePlan *plan, const GpInst *inst) {
     uint32_t id = inst->results[0]->id;
-    if (inst->op == GpOp_Const || inst->op == GpOp_Splat || inst->op == GpOp_Iota) return false;
-    if (plan->is_far[id] || (plan->has_many[id] && !is_cheap(inst->op))) return true;
+    if (inst->op == GpOp_Const || inst->op == GpOp_Splat || inst->op == GpOp_Iota)
+        return false;
+    if (plan->is_far[id] || (plan->has_many[id] && !is_cheap(inst->op)))
+        return true;
     return inst->op == GpOp_LoadTile && is_overwritten(plan, inst);
 }
 
 static void plan_region(GpTilePlan *plan, const GpRegion *r);
 
 static void plan_inst(GpTilePlan *plan, const GpInst *inst) {
-    for (uint32_t i = inst->region_count; i-- > 0;) plan_region(plan, inst->regions[i]);
-    bool is_expression = !inst->region_count && inst->result_count &&
-                         inst->results[0]->type->kind == GpIrType_Tile;
+    for (uint32_t i = inst->region_count; i-- > 0;)
+        plan_region(plan, inst->regions[i]);
+    bool is_expression =
+        !inst->region_count && inst->result_count && inst->results[0]->type->kind == GpIrType_Tile;
     const GpInst *sink = inst;
     bool is_many = false;
     if (is_expression) {
         uint32_t id = inst->results[0]->id;
-        if (!plan->sink[id]) return; /* nobody reads it */
+        if (!plan->sink[id])
+            return; /* nobody reads it */
         plan->is_buffer[id] = needs_buffer(plan, inst);
         if (!plan->is_buffer[id]) {
             sink = plan->sink[id];
@@ -80,7 +92,8 @@ static void plan_inst(GpTilePlan *plan, const GpInst *inst) {
 }
 
 static void plan_region(GpTilePlan *plan, const GpRegion *r) {
-    for (const GpInst *inst = r->last; inst; inst = inst->prev) plan_inst(plan, inst);
+    for (const GpInst *inst = r->last; inst; inst = inst->prev)
+        plan_inst(plan, inst);
 }
 
 GpTilePlan *gp_tile_plan_make(GpArena *arena, const GpIrFn *fn) {

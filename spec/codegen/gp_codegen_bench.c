@@ -21,7 +21,8 @@ static const char tile_text[] =
     "  store_tile %%z, %%m, %%b\n  return\n}\n";
 static const char simt_text[] =
     "fn @k simt S, equal_lens (%y: ptr<f32, global> base 0 written unique, %y_len: u64 len 0,\n"
-    "  %x: ptr<f32, global> base 1, %x_len: u64 len 1, %w: ptr<f32, global> base 2, %w_len: u64 len 2) {\n"
+    "  %x: ptr<f32, global> base 1, %x_len: u64 len 1, %w: ptr<f32, global> base 2, %w_len: u64 "
+    "len 2) {\n"
     "  site index 0 \"x[i]\"\n"
     "  %t = thread_id[0] : u32\n  %blk = block_id[0] : u32\n  %dim = block_dim[0] : u32\n"
     "  %first = mul %blk, %dim : u32\n  %i32 = add %first, %t : u32\n  %i = cast %i32 : u64\n"
@@ -42,23 +43,32 @@ typedef struct Work {
     uint64_t first, count, size; /* blocks, elements a block */
 } Work;
 
-static void add_loop(float *restrict z, const float *restrict x, const float *restrict y, size_t n) {
-    for (size_t i = 0; i < n; i++) z[i] = x[i] + y[i];
+static void add_loop(float *restrict z, const float *restrict x, const float *restrict y,
+                     size_t n) {
+    for (size_t i = 0; i < n; i++)
+        z[i] = x[i] + y[i];
 }
-static void fma_loop(float *restrict z, const float *restrict x, const float *restrict y, size_t n) {
-    for (size_t i = 0; i < n; i++) z[i] = 2.0f * x[i] + y[i];
+static void fma_loop(float *restrict z, const float *restrict x, const float *restrict y,
+                     size_t n) {
+    for (size_t i = 0; i < n; i++)
+        z[i] = 2.0f * x[i] + y[i];
 }
 static void saxpy_loop(float *restrict z, const float *restrict x, size_t n) {
-    for (size_t i = 0; i < n; i++) z[i] = 2.0f * x[i] + z[i];
+    for (size_t i = 0; i < n; i++)
+        z[i] = 2.0f * x[i] + z[i];
 }
 
 static void *run(void *ud) {
     const Work *w = ud;
     size_t at = w->first * w->size, n = w->count * w->size;
-    if (w->image) w->image->cpu_entry(w->image->cpu_self, w->params, &w->grid, w->first, w->count);
-    else if (w->kind == 0) add_loop(w->z + at, w->x + at, w->y + at, n);
-    else if (w->kind == 1) fma_loop(w->z + at, w->x + at, w->y + at, n);
-    else saxpy_loop(w->z + at, w->x + at, n);
+    if (w->image)
+        w->image->cpu_entry(w->image->cpu_self, w->params, &w->grid, w->first, w->count);
+    else if (w->kind == 0)
+        add_loop(w->z + at, w->x + at, w->y + at, n);
+    else if (w->kind == 1)
+        fma_loop(w->z + at, w->x + at, w->y + at, n);
+    else
+        saxpy_loop(w->z + at, w->x + at, n);
     return NULL;
 }
 
@@ -69,7 +79,8 @@ static double timed(Work w, uint64_t blocks) {
     half[0].first = 0, half[0].count = blocks / 2;
     half[1].first = blocks / 2, half[1].count = blocks - blocks / 2;
     clock_gettime(CLOCK_MONOTONIC, &a);
-    if (pthread_create(&other, NULL, run, &half[1]) != 0) return 0;
+    if (pthread_create(&other, NULL, run, &half[1]) != 0)
+        return 0;
     run(&half[0]);
     pthread_join(other, NULL);
     clock_gettime(CLOCK_MONOTONIC, &b);
@@ -90,21 +101,26 @@ int main(int argc, char **argv) {
     GpArena *arena = gp_arena_new(&s);
     GpDiags *diags = gp_diags_new(&s);
     GpCodegen *cg = gp_codegen_new(&s);
-    if (!arena || !diags || !cg) return 2;
+    if (!arena || !diags || !cg)
+        return 2;
     GpText text = {.session = &s};
     const char *op = kind == 0 ? "add %tx, %ty" : "fma %c, %tx, %ty";
-    if (kind == 2) gp_text_puts(&text, simt_text);
-    else gp_text_printf(&text, tile_text, size, size, size, op, size);
+    if (kind == 2)
+        gp_text_puts(&text, simt_text);
+    else
+        gp_text_printf(&text, tile_text, size, size, size, op, size);
     GpSource *src = gp_source_new(&s, "bench", text.at, text.len, 1, 1);
     GpIrFn *fn = gp_ir_parse(arena, src, diags);
     GpImage *image = NULL;
     GpTarget cpu = {.kind = GpTarget_Cpu};
-    if (!fn || gp_codegen_compile(cg, fn, &cpu, diags, &image) != GpStatus_Ok) return 3;
+    if (!fn || gp_codegen_compile(cg, fn, &cpu, diags, &image) != GpStatus_Ok)
+        return 3;
     size_t n = (size_t)1 << LOG_COUNT;
     float *a[3];
     for (int i = 0; i < 3; i++) {
         a[i] = aligned_alloc(4096, n * sizeof(float));
-        for (size_t j = 0; j < n; j++) a[i][j] = (float)(j & 1023);
+        for (size_t j = 0; j < n; j++)
+            a[i][j] = (float)(j & 1023);
     }
     uint8_t params[256] = {0};
     for (uint32_t i = 0; i < image->param_count; i++) {
@@ -113,7 +129,8 @@ int main(int argc, char **argv) {
         memcpy(params + p->offset, &v, p->bytes);
     }
     uint64_t blocks = n / (uint64_t)size;
-    Work w = {.params = params, .kind = kind, .z = a[0], .x = a[1], .y = a[2], .size = (uint64_t)size};
+    Work w = {
+        .params = params, .kind = kind, .z = a[0], .x = a[1], .y = a[2], .size = (uint64_t)size};
     w.grid = (GpGrid){{(uint32_t)blocks, 1, 1}, {kind == 2 ? (uint32_t)size : 1, 1, 1}};
     double ours[TURNS], theirs[TURNS];
     for (int i = 0; i < TURNS; i++) {

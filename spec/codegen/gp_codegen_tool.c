@@ -1,7 +1,7 @@
 /* gp_codegen_tool: what the code generation specs run. Testing builds only.
 **
 **   emit STAGE TARGET FILE   prints ir, ir-opt, llvm, llvm-opt, ptx or asm of the function in FILE
-**   time TARGET FILE         milliseconds of compiles, process warm
+**   time TARGET FILE         milliseconds of processor time of a compile: first, best of the rest
 **   ops                      every elementwise operation on every element type and both tracks:
 **                            CPU image against the interpreter on random data
 **   agree FILE [OUT]         the function in FILE on random data, CPU image against interpreter:
@@ -11,7 +11,8 @@
 **   vectors OUT              `ops`, and its largest cases as records that gpu_vectors.py runs on a
 **                            GPU: PTX, parameter block, memory before and after
 **
-** With OUT, agree appends a record for sm_90a to that file. A refusal is printed as `refused CODE: TITLE` and gives exit status 3. */
+** With OUT, agree appends a record for sm_90a to that file. A refusal is printed as `refused CODE:
+*TITLE` and gives exit status 3. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,9 +32,10 @@ typedef struct Tool {
     int status;
 } Tool;
 
+/* Milliseconds of processor time: other programs on the machine do not count. */
 static double now(void) {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
     return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
 }
 
@@ -47,7 +49,8 @@ static void print_diags(Tool *t) {
 
 static GpIrFn *parse_file(Tool *t, const char *path) {
     FILE *f = fopen(path, "rb");
-    if (!f) return NULL;
+    if (!f)
+        return NULL;
     static char text[65536];
     size_t len = fread(text, 1, sizeof text, f);
     fclose(f);
@@ -55,7 +58,8 @@ static GpIrFn *parse_file(Tool *t, const char *path) {
     GpSource *src = gp_source_new(t->session, name ? name + 1 : path, text, len, 1, 1);
     GpIrFn *fn = gp_ir_parse(t->arena, src, t->diags);
     t->src = src; /* spans point into it */
-    if (!fn) print_diags(t);
+    if (!fn)
+        print_diags(t);
     return fn;
 }
 
@@ -65,7 +69,8 @@ static bool find_stage(const char *name, GpStage *out) {
         [GpStage_Llvm] = "llvm", [GpStage_LlvmOptimized] = "llvm-opt",
         [GpStage_Ptx] = "ptx",   [GpStage_Asm] = "asm"};
     for (size_t i = 0; i < GP_COUNT(names); i++) {
-        if (strcmp(names[i], name) != 0) continue;
+        if (strcmp(names[i], name) != 0)
+            continue;
         *out = (GpStage)i;
         return true;
     }
@@ -83,7 +88,8 @@ static void emit(Tool *t) {
         return;
     }
     GpStatus status = gp_codegen_emit(t->cg, fn, &target, stage, t->diags, &out);
-    if (status != GpStatus_Ok) print_diags(t);
+    if (status != GpStatus_Ok)
+        print_diags(t);
     fputs(gp_text_cstr(&out), stdout);
     gp_text_free(&out);
 }
@@ -108,8 +114,10 @@ static void time_compile(Tool *t) {
             return;
         }
         gp_image_release(image);
-        if (i == 0) first = took;
-        else best = GP_MIN(best, took);
+        if (i == 0)
+            first = took;
+        else
+            best = GP_MIN(best, took);
     }
     printf("first %.2f ms, then %.2f ms\n", first, best);
 }
@@ -127,14 +135,17 @@ static GpScalar random_scalar(GpElem elem, uint64_t *state) {
     uint64_t r = next_random(state);
     if (!gp_elem_is_float(elem)) {
         GpScalar v = {.elem = elem, .u = (r & 7) == 0 ? r >> 60 : r >> 3};
-        if (elem == GpElem_Bool) v.u = r >> 40 & 1;
+        if (elem == GpElem_Bool)
+            v.u = r >> 40 & 1;
         return gp_scalar_wrap(v);
     }
-    static const double special[] = {0.0, -0.0, 1.0, -1.0, HUGE_VAL, -HUGE_VAL, NAN, 0.5,
-                                     1e-40, 65504.0, 3e38, 2147483648.0, -9.3e18, 1.9e19};
+    static const double special[] = {0.0, -0.0,  1.0,     -1.0, HUGE_VAL,     -HUGE_VAL, NAN,
+                                     0.5, 1e-40, 65504.0, 3e38, 2147483648.0, -9.3e18,   1.9e19};
     GpScalar v = {.elem = elem};
-    if ((r & 15) == 0) v.f = special[(r >> 8) % GP_COUNT(special)];
-    else v.f = ldexp((double)(r >> 11) * 0x1p-53 - 0.5, (int)(r >> 5 & 15) - 4);
+    if ((r & 15) == 0)
+        v.f = special[(r >> 8) % GP_COUNT(special)];
+    else
+        v.f = ldexp((double)(r >> 11) * 0x1p-53 - 0.5, (int)(r >> 5 & 15) - 4);
     return gp_scalar_wrap(v);
 }
 
@@ -160,8 +171,11 @@ static GpIrFn *build_tile(Tool *t, const Case *c) {
     GpValue *tensor[1 + OPERANDS], *x[OPERANDS];
     for (uint32_t i = 0; i <= c->operands; i++) {
         GpElem elem = i == 0 ? c->to : c->operand_elem[i - 1];
-        GpIrParam p = {.kind = GpParam_Base, .arg = (uint8_t)i, .is_written = i == 0,
-                       .is_unique = i == 0, .unit_stride = true};
+        GpIrParam p = {.kind = GpParam_Base,
+                       .arg = (uint8_t)i,
+                       .is_written = i == 0,
+                       .is_unique = i == 0,
+                       .unit_stride = true};
         tensor[i] = gp_ir_add_param(fn, gp_ir_tensor(fn, elem, &dynamic), p, NULL);
     }
     GpBuilder b = {fn, fn->body, NULL, GP_NO_SPAN};
@@ -169,7 +183,8 @@ static GpIrFn *build_tile(Tool *t, const Case *c) {
     GpValue *pid = gp_build(&b, GpOp_ProgramId, NULL, 0, &i32, 1)->results[0];
     for (uint32_t i = 0; i < c->operands; i++) {
         const GpIrType *type = gp_ir_tile(fn, c->operand_elem[i], &tile);
-        x[i] = gp_build(&b, GpOp_LoadTile, (GpValue *[]){tensor[i + 1], pid}, 2, &type, 1)->results[0];
+        x[i] =
+            gp_build(&b, GpOp_LoadTile, (GpValue *[]){tensor[i + 1], pid}, 2, &type, 1)->results[0];
     }
     const GpIrType *type = gp_ir_tile(fn, c->to, &tile);
     GpInst *inst = gp_build(&b, c->op, x, c->operands, &type, 1);
@@ -193,8 +208,8 @@ static GpIrFn *build_simt(Tool *t, const Case *c) {
     GpValue *base[1 + OPERANDS], *len[1 + OPERANDS], *x[OPERANDS];
     for (uint32_t i = 0; i <= c->operands; i++) {
         GpElem elem = i == 0 ? c->to : c->operand_elem[i - 1];
-        GpIrParam p = {.kind = GpParam_Base, .arg = (uint8_t)i, .is_written = i == 0,
-                       .is_unique = i == 0};
+        GpIrParam p = {
+            .kind = GpParam_Base, .arg = (uint8_t)i, .is_written = i == 0, .is_unique = i == 0};
         base[i] = gp_ir_add_param(fn, gp_ir_ptr(fn, elem, GpSpace_Global), p, NULL);
         p.kind = GpParam_Len;
         len[i] = gp_ir_add_param(fn, gp_ir_scalar(fn, GpElem_U64), p, NULL);
@@ -209,7 +224,8 @@ static GpIrFn *build_simt(Tool *t, const Case *c) {
     for (uint32_t i = 0; i < c->operands; i++) {
         const GpIrType *ptr = gp_ir_ptr(fn, c->operand_elem[i], GpSpace_Global);
         const GpIrType *elem = gp_ir_scalar(fn, c->operand_elem[i]);
-        GpValue *p = gp_build(&then, GpOp_PtrAdd, (GpValue *[]){base[i + 1], at}, 2, &ptr, 1)->results[0];
+        GpValue *p =
+            gp_build(&then, GpOp_PtrAdd, (GpValue *[]){base[i + 1], at}, 2, &ptr, 1)->results[0];
         x[i] = gp_build(&then, GpOp_Load, &p, 1, &elem, 1)->results[0];
     }
     const GpIrType *type = gp_ir_scalar(fn, c->to), *ptr = gp_ir_ptr(fn, c->to, GpSpace_Global);
@@ -229,12 +245,22 @@ static void pack(const GpImage *image, uint8_t *block, uint8_t *const *memory, i
         const GpImageParam *p = &image->params[i];
         int64_t value = 0;
         switch (p->kind) {
-        case GpParam_Base: value = (int64_t)(uintptr_t)memory[p->arg]; break;
+        case GpParam_Base:
+            value = (int64_t)(uintptr_t)memory[p->arg];
+            break;
         case GpParam_Dim:
-        case GpParam_Len: value = count; break;
-        case GpParam_Stride: value = 1; break;
-        case GpParam_Scalar: memcpy(&value, memory[p->arg], p->bytes); break;
-        case GpParam_Mailbox: value = (int64_t)(uintptr_t)mailbox; break;
+        case GpParam_Len:
+            value = count;
+            break;
+        case GpParam_Stride:
+            value = 1;
+            break;
+        case GpParam_Scalar:
+            memcpy(&value, memory[p->arg], p->bytes);
+            break;
+        case GpParam_Mailbox:
+            value = (int64_t)(uintptr_t)mailbox;
+            break;
         }
         memcpy(block + p->offset, &value, p->bytes);
     }
@@ -252,10 +278,14 @@ static void run_image(const GpImage *image, uint8_t *const *memory, int64_t coun
 
 /* Distance in units of the last place of `elem`'s type; equal NaNs are 0. */
 static double distance(GpElem elem, GpScalar a, GpScalar b) {
-    if (!gp_elem_is_float(elem)) return a.u == b.u ? 0 : HUGE_VAL;
-    if (isnan(a.f) && isnan(b.f)) return 0;
-    if (a.f == b.f) return signbit(a.f) == signbit(b.f) ? 0 : HUGE_VAL;
-    if (isnan(a.f) || isnan(b.f) || isinf(a.f) || isinf(b.f)) return HUGE_VAL;
+    if (!gp_elem_is_float(elem))
+        return a.u == b.u ? 0 : HUGE_VAL;
+    if (isnan(a.f) && isnan(b.f))
+        return 0;
+    if (a.f == b.f)
+        return signbit(a.f) == signbit(b.f) ? 0 : HUGE_VAL;
+    if (isnan(a.f) || isnan(b.f) || isinf(a.f) || isinf(b.f))
+        return HUGE_VAL;
     int digits = elem == GpElem_F64 ? 53 : elem == GpElem_F32 ? 24 : elem == GpElem_BF16 ? 8 : 11;
     return fabs(a.f - b.f) / ldexp(1.0, GP_MAX(ilogb(b.f), -126) - digits + 1);
 }
@@ -273,9 +303,11 @@ static void compare(Tool *t, const Case *c, const char *track, const uint8_t *go
     for (int64_t i = 0; i < count; i++) {
         double d = distance(c->to, gp_scalar_load(c->to, got + (size_t)i * bytes),
                             gp_scalar_load(c->to, want + (size_t)i * bytes));
-        if (d > worst) worst = d, at = i;
+        if (d > worst)
+            worst = d, at = i;
     }
-    if (worst <= bound) return;
+    if (worst <= bound)
+        return;
     t->status = 1;
     GpText text = {.session = t->session};
     gp_scalar_print(gp_scalar_load(c->to, got + (size_t)at * bytes), &text);
@@ -289,12 +321,14 @@ static void compare(Tool *t, const Case *c, const char *track, const uint8_t *go
 
 static uint8_t guard_after(const uint8_t *memory, size_t bytes) {
     uint8_t bad = 0;
-    for (size_t i = bytes; i < bytes + 64; i++) bad |= memory[i] ^ 0xa5;
+    for (size_t i = bytes; i < bytes + 64; i++)
+        bad |= memory[i] ^ 0xa5;
     return bad;
 }
 
 static void record_case(Tool *t, const Case *c, const GpIrFn *fn, bool is_tile,
-                        uint8_t (*inputs)[MAX_COUNT * 8 + 64], uint8_t (*results)[MAX_COUNT * 8 + 64]);
+                        uint8_t (*inputs)[MAX_COUNT * 8 + 64],
+                        uint8_t (*results)[MAX_COUNT * 8 + 64]);
 
 static void run_case(Tool *t, const Case *c, bool is_tile) {
     static const int64_t sizes[] = {1, 7, 1000, MAX_COUNT};
@@ -314,7 +348,8 @@ static void run_case(Tool *t, const Case *c, bool is_tile) {
         for (uint32_t i = 0; i <= c->operands; i++) {
             at[0][i] = memory[0][i], at[1][i] = memory[1][i];
             memset(memory[0][i], 0xa5, sizeof memory[0][i]);
-            if (i) fill(c->operand_elem[i - 1], at[0][i], (size_t)sizes[s], &state);
+            if (i)
+                fill(c->operand_elem[i - 1], at[0][i], (size_t)sizes[s], &state);
             memcpy(memory[1][i], memory[0][i], sizeof memory[0][i]);
         }
         run_image(image, at[0], sizes[s], is_tile);
@@ -357,15 +392,26 @@ static void pack_launch(const GpImage *image, const Launch *l, uint8_t *const *m
         const GpShape *shape = &l->shape[p->arg];
         int64_t value = 0, count = 1;
         switch (p->kind) {
-        case GpParam_Base: value = (int64_t)(uintptr_t)memory[p->arg]; break;
-        case GpParam_Dim: value = shape->dim[p->axis]; break;
-        case GpParam_Len: value = shape->dim[0]; break;
+        case GpParam_Base:
+            value = (int64_t)(uintptr_t)memory[p->arg];
+            break;
+        case GpParam_Dim:
+            value = shape->dim[p->axis];
+            break;
+        case GpParam_Len:
+            value = shape->dim[0];
+            break;
         case GpParam_Stride:
-            for (int a = p->axis + 1; a < shape->rank; a++) count *= shape->dim[a];
+            for (int a = p->axis + 1; a < shape->rank; a++)
+                count *= shape->dim[a];
             value = count;
             break;
-        case GpParam_Scalar: memcpy(&value, memory[p->arg], p->bytes); break;
-        case GpParam_Mailbox: value = (int64_t)(uintptr_t)mailbox; break;
+        case GpParam_Scalar:
+            memcpy(&value, memory[p->arg], p->bytes);
+            break;
+        case GpParam_Mailbox:
+            value = (int64_t)(uintptr_t)mailbox;
+            break;
         }
         memcpy(block + p->offset, &value, p->bytes);
     }
@@ -374,7 +420,8 @@ static void pack_launch(const GpImage *image, const Launch *l, uint8_t *const *m
 static void write_record(Tool *t, const Launch *l) {
     GpTarget target;
     GpImage *image = NULL;
-    if (!t->records) return;
+    if (!t->records)
+        return;
     if (gp_target_parse(GP_STR("sm_90a"), &target) != GpStatus_Ok ||
         gp_codegen_compile(t->cg, l->fn, &target, t->diags, &image) != GpStatus_Ok) {
         print_diags(t);
@@ -383,7 +430,8 @@ static void write_record(Tool *t, const Launch *l) {
     static uint64_t block[64];
     pack_launch(image, l, l->before, (uint8_t *)block, NULL);
     GpGrid grid = l->grid;
-    if (image->threads) grid.block[0] = image->threads;
+    if (image->threads)
+        grid.block[0] = image->threads;
     put_block(t->records, l->name, strlen(l->name));
     put_block(t->records, image->ptx, image->ptx_len + 1);
     put_block(t->records, image->entry, strlen(image->entry) + 1);
@@ -396,7 +444,8 @@ static void write_record(Tool *t, const Launch *l) {
     for (uint32_t i = 0; i < image->param_count; i++) {
         const GpImageParam *p = &image->params[i];
         bool is_mailbox = p->kind == GpParam_Mailbox;
-        if (p->kind != GpParam_Base && !is_mailbox) continue;
+        if (p->kind != GpParam_Base && !is_mailbox)
+            continue;
         uint32_t fix[] = {p->offset, is_mailbox ? UINT32_MAX : p->arg};
         fwrite(fix, sizeof fix, 1, t->records);
     }
@@ -412,7 +461,8 @@ static void write_record(Tool *t, const Launch *l) {
 }
 
 static void record_case(Tool *t, const Case *c, const GpIrFn *fn, bool is_tile,
-                        uint8_t (*inputs)[MAX_COUNT * 8 + 64], uint8_t (*results)[MAX_COUNT * 8 + 64]) {
+                        uint8_t (*inputs)[MAX_COUNT * 8 + 64],
+                        uint8_t (*results)[MAX_COUNT * 8 + 64]) {
     uint32_t size = is_tile ? TILE : 128;
     Launch l = {.fn = fn, .args = c->operands + 1, .bound = is_inexact(c->op) ? 4 : 0};
     l.grid = (GpGrid){{(MAX_COUNT + size - 1) / size, 1, 1}, {is_tile ? 1 : size, 1, 1}};
@@ -436,7 +486,8 @@ static const char *directive(const Tool *t, const char *key, const char *from) {
 
 static void read_three(const Tool *t, const char *key, uint32_t *to) {
     const char *at = directive(t, key, NULL);
-    if (at) (void)sscanf(at, "%u %u %u", &to[0], &to[1], &to[2]);
+    if (at)
+        (void)sscanf(at, "%u %u %u", &to[0], &to[1], &to[2]);
 }
 
 static void read_args(Tool *t, Launch *l) {
@@ -500,15 +551,19 @@ static void agree(Tool *t) {
         t->status = 1;
     }
     bool is_changed = false;
-    for (uint32_t i = 0; i < l.args; i++) is_changed |= memcmp(l.before[i], l.after[i], l.bytes[i]) != 0;
+    for (uint32_t i = 0; i < l.args; i++)
+        is_changed |= memcmp(l.before[i], l.after[i], l.bytes[i]) != 0;
     if (!is_changed) {
         printf("FAILED %s: writes nothing\n", l.name);
         t->status = 1;
     }
-    if (t->argc > 3) t->records = fopen(t->argv[3], "ab");
+    if (t->argc > 3)
+        t->records = fopen(t->argv[3], "ab");
     write_record(t, &l);
-    if (t->records) fclose(t->records);
-    if (!t->status) printf("%s agrees\n", l.name);
+    if (t->records)
+        fclose(t->records);
+    if (!t->status)
+        printf("%s agrees\n", l.name);
     gp_image_release(image);
     gp_image_release(oracle);
 }
@@ -521,7 +576,10 @@ static void run_both(Tool *t, Case c) {
 }
 
 static Case same_case(GpOp op, GpElem elem, uint32_t operands) {
-    return (Case){.op = op, .from = elem, .to = elem, .operands = operands,
+    return (Case){.op = op,
+                  .from = elem,
+                  .to = elem,
+                  .operands = operands,
                   .operand_elem = {elem, elem, elem}};
 }
 
@@ -529,17 +587,46 @@ static void run_op(Tool *t, GpOp op, GpElem elem) {
     bool is_float = gp_elem_is_float(elem), is_int = gp_elem_is_integer(elem);
     Case c = same_case(op, elem, 2);
     switch (gp_op_info[op].sig) {
-    case GpSig_Num1: c.operands = 1; if (is_float || is_int) run_both(t, c); break;
-    case GpSig_Num2: if (is_float || is_int) run_both(t, c); break;
-    case GpSig_Int2: if (is_int) run_both(t, c); break;
-    case GpSig_Bits1: c.operands = 1; if (!is_float) run_both(t, c); break;
-    case GpSig_Bits2: if (!is_float) run_both(t, c); break;
-    case GpSig_Float1: c.operands = 1; if (is_float) run_both(t, c); break;
-    case GpSig_Float2: if (is_float) run_both(t, c); break;
-    case GpSig_Float3: c.operands = 3; if (is_float) run_both(t, c); break;
+    case GpSig_Num1:
+        c.operands = 1;
+        if (is_float || is_int)
+            run_both(t, c);
+        break;
+    case GpSig_Num2:
+        if (is_float || is_int)
+            run_both(t, c);
+        break;
+    case GpSig_Int2:
+        if (is_int)
+            run_both(t, c);
+        break;
+    case GpSig_Bits1:
+        c.operands = 1;
+        if (!is_float)
+            run_both(t, c);
+        break;
+    case GpSig_Bits2:
+        if (!is_float)
+            run_both(t, c);
+        break;
+    case GpSig_Float1:
+        c.operands = 1;
+        if (is_float)
+            run_both(t, c);
+        break;
+    case GpSig_Float2:
+        if (is_float)
+            run_both(t, c);
+        break;
+    case GpSig_Float3:
+        c.operands = 3;
+        if (is_float)
+            run_both(t, c);
+        break;
     case GpSig_Cmp:
         c.to = GpElem_Bool;
-        for (int p = 0; p < GP_PRED_COUNT; p++) c.pred = (GpPred)p, run_both(t, c);
+        for (int p = 0; p < GP_PRED_COUNT; p++)
+            c.pred = (GpPred)p, run_both(t, c);
         break;
     case GpSig_Select:
         c.operands = 3, c.operand_elem[0] = GpElem_Bool;
@@ -556,11 +643,29 @@ static void run_op(Tool *t, GpOp op, GpElem elem) {
                 run_both(t, c);
         }
         break;
-    case GpSig_Const: case GpSig_If: case GpSig_For: case GpSig_Loop: case GpSig_Block:
-    case GpSig_Carry: case GpSig_Nothing: case GpSig_CheckIndex: case GpSig_CheckDiv:
-    case GpSig_Assert: case GpSig_Splat: case GpSig_Broadcast: case GpSig_Reshape:
-    case GpSig_Iota: case GpSig_ToScalar: case GpSig_Axis: case GpSig_Dim: case GpSig_LoadTile:
-    case GpSig_StoreTile: case GpSig_PtrAdd: case GpSig_Slot: case GpSig_Load: case GpSig_Store:
+    case GpSig_Const:
+    case GpSig_If:
+    case GpSig_For:
+    case GpSig_Loop:
+    case GpSig_Block:
+    case GpSig_Carry:
+    case GpSig_Nothing:
+    case GpSig_CheckIndex:
+    case GpSig_CheckDiv:
+    case GpSig_Assert:
+    case GpSig_Splat:
+    case GpSig_Broadcast:
+    case GpSig_Reshape:
+    case GpSig_Iota:
+    case GpSig_ToScalar:
+    case GpSig_Axis:
+    case GpSig_Dim:
+    case GpSig_LoadTile:
+    case GpSig_StoreTile:
+    case GpSig_PtrAdd:
+    case GpSig_Slot:
+    case GpSig_Load:
+    case GpSig_Store:
     case GpSig_count:
         break;
     }
@@ -568,10 +673,13 @@ static void run_op(Tool *t, GpOp op, GpElem elem) {
 
 static void run_ops(Tool *t) {
     for (int op = 0; op < GpOp_count; op++) {
-        if (t->argc > 2 && strcmp(gp_op_info[op].name, t->argv[2]) != 0) continue;
-        for (int elem = 0; elem < GpElem_count; elem++) run_op(t, (GpOp)op, (GpElem)elem);
+        if (t->argc > 2 && strcmp(gp_op_info[op].name, t->argv[2]) != 0)
+            continue;
+        for (int elem = 0; elem < GpElem_count; elem++)
+            run_op(t, (GpOp)op, (GpElem)elem);
     }
-    if (!t->status) puts("every operation agrees with the interpreter");
+    if (!t->status)
+        puts("every operation agrees with the interpreter");
 }
 
 static void write_vectors(Tool *t) {
@@ -588,12 +696,18 @@ static void work(GpSession *s, void *ud) {
     (void)s;
     Tool *t = ud;
     const char *verb = t->argc > 1 ? t->argv[1] : "";
-    if (strcmp(verb, "emit") == 0) emit(t);
-    else if (strcmp(verb, "time") == 0) time_compile(t);
-    else if (strcmp(verb, "ops") == 0) run_ops(t);
-    else if (strcmp(verb, "agree") == 0) agree(t);
-    else if (strcmp(verb, "vectors") == 0) write_vectors(t);
-    else t->status = 2;
+    if (strcmp(verb, "emit") == 0)
+        emit(t);
+    else if (strcmp(verb, "time") == 0)
+        time_compile(t);
+    else if (strcmp(verb, "ops") == 0)
+        run_ops(t);
+    else if (strcmp(verb, "agree") == 0)
+        agree(t);
+    else if (strcmp(verb, "vectors") == 0)
+        write_vectors(t);
+    else
+        t->status = 2;
 }
 
 int main(int argc, char **argv) {
@@ -603,8 +717,10 @@ int main(int argc, char **argv) {
     t.arena = gp_arena_new(&session);
     t.diags = gp_diags_new(&session);
     t.cg = gp_codegen_new(&session);
-    if (!t.arena || !t.diags || !t.cg) return 2;
-    if (gp_protect(&session, work, &t) != GpStatus_Ok) t.status = 4;
+    if (!t.arena || !t.diags || !t.cg)
+        return 2;
+    if (gp_protect(&session, work, &t) != GpStatus_Ok)
+        t.status = 4;
     gp_codegen_free(t.cg);
     gp_source_release(t.src);
     gp_diags_release(t.diags);
