@@ -37,6 +37,16 @@ const char *gp_bind_param_name(const GpBinder *b, uint32_t arg) {
     return GP_AS(PatName, GP_AS(Param, p)->pat)->name->name;
 }
 
+GpSpan gp_bind_attr_span(const GpBinder *b, const char *name) {
+    GpNodeList attrs = GP_AS(Fn, b->kernel->node)->attrs;
+    for (uint32_t i = 0; i < attrs.len; i++) {
+        GpAstPath *path = GP_AS(Path, GP_AS(Attr, attrs.at[i])->path);
+        GpAstSegment *last = GP_AS(Segment, path->segments.at[path->segments.len - 1]);
+        if (!strcmp(last->name->name, name)) return attrs.at[i]->span;
+    }
+    return b->kernel->kernel.span;
+}
+
 GpDiag *gp_bind_refuse(GpBinder *b, GpDiagCode code, const char *first, const char *second) {
     b->has_failed = true;
     GpDiag *d = gp_diag(b->diags, code, b->request ? b->request->site : GP_NO_SPAN, first, second);
@@ -175,7 +185,7 @@ static void bind_call(GpBinder *b) {
     const GpBindRequest *r = b->request;
     begin(b);
     gp_bind_named(b, r->named, r->named_count);
-    if (!check_count(b)) return;
+    if (b->has_failed || !check_count(b)) return;
     for (uint32_t i = 0; i < r->arg_count; i++) gp_bind_arg(b, i, false);
     if (b->has_failed) return;
     gp_bind_presets(b);

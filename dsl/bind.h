@@ -30,6 +30,8 @@ GpDiag *gp_bind_refuse(GpBinder *b, GpDiagCode code, const char *first, const ch
 GP_PRINTF(2, 3) GpDiag *gp_bind_mismatch(GpBinder *b, const char *fmt, ...);
 const char *gp_bind_param_name(const GpBinder *b, uint32_t arg);
 GpSpan gp_bind_param_span(const GpBinder *b, uint32_t arg);
+/* The attribute of that name on the kernel, else what makes it a kernel. */
+GpSpan gp_bind_attr_span(const GpBinder *b, const char *name);
 const char *gp_bind_kernel_name(const GpBinder *b);
 /* The parameter's type under what is bound so far. */
 const GpType *gp_bind_type(GpBinder *b, uint32_t arg);

@@ -164,7 +164,7 @@ static void bind_slice(GpBinder *b, uint32_t i, const GpType *t, GpParamForm for
     if (!match_elem(b, gp_bind_elem_type(t, form), a->elem)) return;
     if (!is_contiguous(a)) {
         GpDiag *d = gp_bind_refuse(b, GpDiag_G0327, gp_bind_param_name(b, i), gp_bind_kernel_name(b));
-        gp_primary_label(d, "argument %u has gaps between its elements", i + 1);
+        gp_primary_label(d, "argument %u is no single run of elements in row-major order", i + 1);
         gp_note_at(d, gp_bind_param_span(b, i), "parameter `%s` is a slice", gp_bind_param_name(b, i));
         return;
     }

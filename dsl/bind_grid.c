@@ -29,7 +29,7 @@ static void check_contract_block(GpBinder *b) {
     GpDiag *d = gp_bind_refuse(b, GpDiag_G0323, gp_bind_kernel_name(b), "");
     gp_primary_label(d, "this launch has blocks of %s, the contract says %s",
                      name_dims(b, b->inst->block), name_dims(b, want));
-    gp_note_at(d, k->span, "the contract is made here");
+    gp_note_at(d, gp_bind_attr_span(b, "launch_contract"), "the contract is made here");
 }
 
 static void check_bounds(GpBinder *b) {
@@ -40,7 +40,7 @@ static void check_bounds(GpBinder *b) {
     GpDiag *d = gp_bind_refuse(b, GpDiag_G0324, gp_bind_text(b, "%llu", (unsigned long long)threads),
                                gp_bind_kernel_name(b));
     gp_primary_label(d, "at most %u threads are allowed", k->max_threads);
-    gp_note_at(d, k->span, "the bound is set here");
+    gp_note_at(d, gp_bind_attr_span(b, "launch_bounds"), "the bound is set here");
 }
 
 void gp_bind_block(GpBinder *b, const uint32_t given[3]) {
@@ -143,7 +143,7 @@ static void check_domain(GpBinder *b) {
         gp_primary_label(d, "a grid of %s in blocks of %s has more than %u dimension%s",
                          name_dims(b, b->inst->grid), name_dims(b, b->inst->block), k->domain,
                          k->domain == 1 ? "" : "s");
-        gp_note_at(d, k->span, "the contract is made here");
+        gp_note_at(d, gp_bind_attr_span(b, "launch_contract"), "the contract is made here");
         return;
     }
 }

@@ -15,9 +15,7 @@ void gp_lower_refuse(GpLower *lo, GpSpan span, const char *fmt, ...) {
     gp_text_vprintf(&text, fmt, args);
     va_end(args);
     lo->has_failed = true;
-    /* An error type comes from a mistake that has its own message. */
-    GpDiag *d = gp_diag(lo->diags, GpDiag_G0251, span, gp_text_cstr(&text));
-    gp_primary_label(d, "not supported in kernels yet");
+    gp_diag(lo->diags, GpDiag_G0251, span, gp_text_cstr(&text));
     gp_text_free(&text);
 }
 
@@ -70,11 +68,11 @@ static const char *param_name(GpLower *lo, uint32_t arg) {
 
 static GpIrParam param_facts(const GpInstance *inst, GpParamKind kind, uint32_t arg, bool is_written) {
     const struct GpArgFacts *f = &inst->args[arg];
+    if (kind != GpParam_Base) return (GpIrParam){.kind = kind, .arg = (uint8_t)arg};
     return (GpIrParam){.kind = kind,
                        .arg = (uint8_t)arg,
                        .is_written = is_written,
-                       /* ownership lets no writer share elements with another argument */
-                       .is_unique = kind == GpParam_Base,
+                       .is_unique = true, /* ownership lets no writer share elements with others */
                        .aligned16 = f->aligned16,
                        .unit_stride = f->unit_stride,
                        .small = f->small};
@@ -172,6 +170,7 @@ static void lower_kernel(GpLower *lo, const GpInstance *inst) {
     make_fn(lo, inst);
     uint32_t count = lo->kernel->sig.param_count;
     gp_assert(inst->arg_count == count);
+    lo->has_failed |= !gp_check_obligations(lo->module, lo->kernel, &frame.subst, lo->diags);
     GpVal *params = GP_NEW_ARRAY(lo->arena, GpVal, count);
     Lens lens = {NULL};
     for (uint32_t i = 0; i < count; i++) {
@@ -179,6 +178,7 @@ static void lower_kernel(GpLower *lo, const GpInstance *inst) {
         params[i] = add_param(lo, inst, i, t, &lens);
     }
     if (lo->has_failed) return;
+    gp_lower_find_escaping(lo, ast->body);
     gp_lower_bind_params(lo, &ast->params, params, count);
     gp_lower_expr(lo, ast->body);
     if (!lo->is_dead) gp_build(&lo->b, GpOp_Return, NULL, 0, NULL, 0);

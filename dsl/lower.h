@@ -8,7 +8,7 @@
 ** A value is a row of leaves, one IR value each: a tuple is its items' leaves in order, an Option
 ** its flag and its payload, a slice its address and length. A variable owns a row of leaves that
 ** assignments replace (SSA); arrays that are indexed own memory. A reference to a variable without
-** memory is an alias, known while lowering. Control flow merges every leaf that differs between
+** memory is an alias, known while lowering; where it is not, the variable has memory. Control flow merges every leaf that differs between
 ** the edges, so no analysis of what a body assigns is needed: loops carry all variables that may
 ** change and drop those that did not. */
 #ifndef GP_LOWER_H
@@ -109,6 +109,8 @@ typedef struct GpLower {
     GpLowerTarget *targets;
     uint32_t depth;
     GpMap by_local;   /* GpLocal -> GpVar; unique because recursion is refused */
+    GpMap escaping;   /* locals whose address is a value: lower_escape.c */
+    GpMap scanned;    /* bodies that were searched for them */
     GpMap closures;   /* closure node -> GpLowerFrame that made it */
     GP_VEC(GpVar *) live;
     GP_VEC(GpLeaf) leaves;
@@ -163,6 +165,9 @@ GpLeaf *gp_lower_row(GpLower *lo, const GpVar *var);
 typedef struct GpLowerScope { uint32_t live, leaves; } GpLowerScope;
 GpLowerScope gp_lower_open_scope(GpLower *lo);
 void gp_lower_close_scope(GpLower *lo, GpLowerScope scope);
+
+/* ---- lower_escape.c */
+void gp_lower_find_escaping(GpLower *lo, GpNode *body);
 
 /* ---- lower_join.c */
 /* Where building goes on after a region; variables made inside end with it. */
@@ -248,6 +253,8 @@ void gp_lower_assert(GpLower *lo, GpValue *cond, GpSpan span, const char *messag
 /* ---- lower_pat.c */
 GpValue *gp_pat_test(GpLower *lo, GpNode *pat, GpSpot s); /* NULL: always matches */
 void gp_pat_bind(GpLower *lo, GpNode *pat, GpSpot s);
+/* Whether a local lives in a slot rather than in IR values. */
+bool gp_lower_needs_memory(GpLower *lo, const GpLocal *local, const GpType *t);
 
 /* ---- lower_flow.c */
 GpVal gp_lower_block(GpLower *lo, GpNode *n);

@@ -126,6 +126,7 @@ static GpVal inline_body(GpLower *lo, GpLowerFrame *frame, GpNode *body, const G
     frame->outer = lo->frame;
     lo->frame = frame;
     lo->targets = NULL;
+    gp_lower_find_escaping(lo, body);
     if (returns_early(body)) {
         frame->ret = gp_join_open(lo, ret);
         GpRegion *region = gp_ir_region(lo->fn);
@@ -157,6 +158,7 @@ static GpVal inline_fn(GpLower *lo, Target t, const GpVal *args, uint32_t count,
         gp_lower_refuse(lo, span, "a call of `%s`, which has no body,", t.def->name->name);
         return gp_lower_undef(lo, ret);
     }
+    lo->has_failed |= !gp_check_obligations(lo->module, t.def, &t.subst, lo->diags);
     GpLowerFrame frame = {.fn = t.def, .subst = t.subst, .call = span};
     return inline_body(lo, &frame, fn->body, &fn->params, args, count, ret);
 }
@@ -181,6 +183,7 @@ static GpVal build_op(GpLower *lo, const GpDef *def, const GpVal *args, uint32_t
                       const GpType *ret, GpSpan span) {
     GpValue *x[4] = {NULL};
     GpShape shape = {.rank = 0};
+    uint32_t used = 0;
     bool is_tile = false;
     if (count > GP_COUNT(x) || !gp_lower_leaf_count(lo, ret)) {
         gp_lower_refuse(lo, span, "a call of `%s` with these arguments", def->name->name);
@@ -189,16 +192,18 @@ static GpVal build_op(GpLower *lo, const GpDef *def, const GpVal *args, uint32_t
     for (uint32_t i = 0; i < count; i++) {
         GpSpot s = gp_spot_auto_deref(lo, gp_spot_value(args[i]), span);
         GpVal v = gp_spot_read(lo, &s, span);
+        if (v.count == 0) continue; /* a mode: a value without bits */
         if (v.count != 1) return gp_lower_undef(lo, ret);
-        x[i] = gp_lower_get(lo, &v, 0);
-        if (x[i]->type->kind != GpIrType_Tile) continue;
+        GpValue *operand = gp_lower_get(lo, &v, 0);
+        x[used++] = operand;
+        if (operand->type->kind != GpIrType_Tile) continue;
         is_tile = true;
-        shape = x[i]->type->shape;
+        shape = operand->type->shape;
     }
-    for (uint32_t i = 0; is_tile && i < count; i++)
+    for (uint32_t i = 0; is_tile && i < used; i++)
         x[i] = gp_lower_splat(lo, x[i], x[i]->type->elem, &shape);
     const GpIrType *t = gp_lower_leaf_type(lo, ret, 0);
-    return gp_lower_one(lo, ret, gp_build(&lo->b, def->op, x, count, &t, 1)->results[0]);
+    return gp_lower_one(lo, ret, gp_build(&lo->b, def->op, x, used, &t, 1)->results[0]);
 }
 
 static GpVal call_target(GpLower *lo, GpNode *n, Target t, GpVal *args, uint32_t count) {

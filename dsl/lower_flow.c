@@ -13,8 +13,10 @@ static void declare(GpLower *lo, GpNode *pat) {
     if (pat->kind == GpNode_PatTuple)
         for (uint32_t i = 0; i < GP_AS(PatTuple, pat)->pats.len; i++)
             declare(lo, GP_AS(PatTuple, pat)->pats.at[i]);
-    if (pat->kind == GpNode_PatName && pat->res && pat->res->local)
-        gp_lower_add_var(lo, pat->res->local, gp_lower_type(lo, pat->res->local->type), false);
+    const GpLocal *local = pat->kind == GpNode_PatName && pat->res ? pat->res->local : NULL;
+    if (!local) return;
+    const GpType *t = gp_lower_type(lo, local->type);
+    gp_lower_add_var(lo, local, t, gp_lower_needs_memory(lo, local, t));
 }
 
 static GpVal run_otherwise(GpLower *lo, void *ud) {

@@ -37,8 +37,8 @@ GpVal gp_lower_ThreadIndex1D(GpLower *lo, const GpLowerCall *call) {
     GpValue *thread = widen(lo, axis_op(lo, GpOp_ThreadId, 0));
     GpValue *index = gp_build2(&lo->b, GpOp_Add, gp_build2(&lo->b, GpOp_Mul, block, size), thread);
     if (lo->kernel->kernel.domain == 1) return gp_call_result(lo, call, index);
-    GpValue *blocks = gp_build2(&lo->b, GpOp_Or, axis_op(lo, GpOp_GridDim, 1),
-                                axis_op(lo, GpOp_GridDim, 2));
+    GpValue *rows = axis_op(lo, GpOp_GridDim, 1);
+    GpValue *blocks = gp_build2(&lo->b, GpOp_Or, rows, axis_op(lo, GpOp_GridDim, 2));
     GpValue *is_linear =
         gp_build_cmp(&lo->b, GpPred_Eq, blocks, gp_build_int(&lo->b, GpElem_U32, 1));
     return gp_call_result(lo, call, gp_build_select(&lo->b, is_linear, index, none));

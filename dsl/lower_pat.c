@@ -214,11 +214,11 @@ GpValue *gp_pat_test(GpLower *lo, GpNode *pat, GpSpot s) {
 enum { SSA_ARRAY_MAX = 16 }; /* longer arrays are not worth chains of selects */
 
 /* SIMT arrays live in memory unless they are short and never change. */
-static bool needs_memory(GpLower *lo, const GpLocal *local, const GpType *t) {
+bool gp_lower_needs_memory(GpLower *lo, const GpLocal *local, const GpType *t) {
     GpElem elem;
     uint32_t count;
-    if (lo->fn->track != GpTrack_Simt || t->kind != GpTy_Array) return false;
-    if (!gp_lower_memory(lo, t, &elem, &count)) return false;
+    if (lo->fn->track != GpTrack_Simt || !gp_lower_memory(lo, t, &elem, &count)) return false;
+    if (t->kind != GpTy_Array) return gp_map_has(&lo->escaping, local);
     return local->is_mut || local->is_addressed || count > SSA_ARRAY_MAX;
 }
 
@@ -230,7 +230,7 @@ static void bind_name(GpLower *lo, GpNode *pat, GpSpot s) {
         v = gp_spot_borrow(lo, &s, t, pat->span);
     else
         v = gp_spot_read(lo, &s, pat->span);
-    GpVar *var = gp_lower_add_var(lo, local, t, needs_memory(lo, local, t));
+    GpVar *var = gp_lower_add_var(lo, local, t, gp_lower_needs_memory(lo, local, t));
     if (v.count == 1 && v.at[0].value && !v.at[0].value->name && v.at[0].value->inst)
         v.at[0].value->name = gp_arena_copy(lo->arena, local->name->name, local->name->len);
     GpSpot place = gp_spot_var(lo, var);

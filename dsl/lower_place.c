@@ -80,7 +80,8 @@ static void write_element(GpLower *lo, const GpSpot *s, GpVal v) {
         GpValue *here = and_masks(lo, is_element(lo, s, i), s->mask);
         for (uint32_t k = 0; k < v.count; k++) {
             uint32_t at = s->off + i * s->stride + s->sub + k;
-            GpValue *now = choose(lo, here, gp_lower_get(lo, &v, k), gp_lower_get(lo, &row, at));
+            GpValue *old = gp_lower_get(lo, &row, at);
+            GpValue *now = choose(lo, here, gp_lower_get(lo, &v, k), old);
             gp_lower_row(lo, s->var)[at] = (GpLeaf){.value = now};
         }
     }
@@ -119,8 +120,10 @@ void gp_spot_write(GpLower *lo, const GpSpot *s, GpVal v, GpSpan span) {
         return;
     }
     case GpSpot_Memory:
-        for (uint32_t i = 0; i < v.count; i++)
-            store(lo, offset_address(lo, s->address, i), gp_lower_get(lo, &v, i), s->mask);
+        for (uint32_t i = 0; i < v.count; i++) {
+            GpValue *address = offset_address(lo, s->address, i);
+            store(lo, address, gp_lower_get(lo, &v, i), s->mask);
+        }
         return;
     case GpSpot_Elem: write_element(lo, s, v); return;
     case GpSpot_Value: return; /* to a temporary that nothing reads */
@@ -286,6 +289,10 @@ GpSpot gp_spot_element(GpLower *lo, GpSpot base, GpValue *index, GpValue *mask, 
     case GpSpot_Value: return array_element(lo, spill(lo, base.val), 0, elem, extent, index, mask);
     case GpSpot_Var: return array_element(lo, base.var, base.off, elem, extent, index, mask);
     case GpSpot_Elem: break;
+    }
+    if (!base.var->local || base.var->local->is_mut) {
+        gp_lower_refuse(lo, span, "an index chosen at run time into an array that is an element chosen at run time");
+        return gp_spot_value(gp_lower_undef(lo, elem));
     }
     GpVar *copy = spill(lo, gp_spot_read(lo, &base, span));
     GpSpot inner = array_element(lo, copy, 0, elem, extent, index, mask);

@@ -1,0 +1,15 @@
+#[kernel]
+fn pick(mut c: DisjointSlice<f32>, up: bool) {
+    let mut a = (1.0f32, 0);
+    let mut b = (2.0f32, 0);
+    let r = if up { &mut a } else { &mut b };
+    r.0 = 3.0;
+    if let Some(o) = c.get_mut(thread::index_1d()) { *o = a.0 + b.0; }
+}
+//@ call pick(tensor f32 [8], true)
+
+#[kernel]
+fn power(mut c: DisjointSlice<f32>, n: i32) {
+    if let Some(o) = c.get_mut(thread::index_1d()) { *o = o.powi(n); }
+}
+//@ call power(tensor f32 [8], 2)

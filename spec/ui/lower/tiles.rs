@@ -1,0 +1,15 @@
+#[tile]
+fn large<const B: i32>(z: &mut Tensor<f32, {[B]}>) { z.store(z.load()); }
+//@ call large(part f32 [64] tile [2097152])
+
+#[tile]
+fn empty<const B: i32>(z: &mut Tensor<f32, {[B]}>) { z.store(z.load()); }
+//@ call empty(part f32 [64] tile [0])
+
+#[tile]
+fn axis(n: i32) { let _ = program_id(n); let _ = program_id(3); }
+//@ call axis{grid = 1}(1)
+
+#[tile]
+fn same<const A: i32, const B: i32>(z: &mut Tensor<f32, {[A]}>, y: &mut Tensor<f32, {[B]}>) { z.store(y.load()); }
+//@ call same(part f32 [64] tile [16], part f32 [128] tile [32])
