@@ -23,6 +23,7 @@ typedef struct GpImport {
     GpSym name, alias;     /* named: what is imported, and as what */
     GpSpan span;           /* of the last name, or of the glob */
     bool is_done;
+    bool is_reported;      /* names from it were reported once, at the `use` */
 } GpImport;
 
 /* What `use` brought into a scope. */
@@ -89,6 +90,7 @@ GpGArg gp_garg_error(GpCheck *c, const GpDef *generic);
 
 /* resolve_type.c */
 const GpType *gp_alias_type(GpCheck *c, GpDef *alias); /* resolves it on demand */
+GpGArg gp_garg_of_param(GpCheck *c, const GpDef *generic); /* the generic itself as an argument */
 const GpType *gp_self_type(GpCheck *c, GpDef *scope);  /* what Self is; NULL outside of impls */
 
 /* resolve_const.c */
@@ -101,9 +103,11 @@ void gp_resolve_bounds(GpCollect *k, GpDef *def);
 void gp_resolve_impl(GpCollect *k, GpDef *def);
 void gp_resolve_fields(GpCollect *k, GpDef *def);
 void gp_resolve_sig(GpCollect *k, GpDef *def);
-void gp_check_impl_items(GpCollect *k, GpDef *def);
 GpNodeList gp_node_attrs(GpNode *item);
 GpNodeList gp_node_generics(GpNode *item);
+
+/* resolve_impl.c */
+void gp_check_impl_items(GpCollect *k, GpDef *def);
 
 /* attr.c: reads attributes into the def */
 void gp_read_attrs(GpCollect *k, GpDef *def, GpNodeList attrs);

@@ -80,6 +80,12 @@ static GpSpan seg_span(const GpAstSegment *seg) {
     return (GpSpan){seg->node.span.src, seg->node.span.off, seg->name->len};
 }
 
+/* What rustc says is missing: a function where a call follows. */
+static const char *missing_value(GpSpan name) {
+    const char *rest = name.src ? name.src->text + name.off + name.len : "";
+    return *rest == '(' ? "cannot find function" : "cannot find value";
+}
+
 static void report_lone(GpCheck *c, GpDef *scope, GpAstSegment *seg, GpNamespace ns) {
     GpSpan span = seg_span(seg);
     const char *what = gp_arena_printf(c->arena, "`%s`", seg->name->name);
@@ -89,7 +95,7 @@ static void report_lone(GpCheck *c, GpDef *scope, GpAstSegment *seg, GpNamespace
     if (ns == GpNs_Type)
         d = gp_diag(c->diags, GpDiag_E0412, span, what, "this scope");
     else
-        d = gp_diag(c->diags, GpDiag_E0425, span, "cannot find value", what, "this scope");
+        d = gp_diag(c->diags, GpDiag_E0425, span, missing_value(seg_span(seg)), what, "this scope");
     GpSym near = gp_find_similar(c, scope, seg->name, ns);
     if (near)
         gp_suggest(d, span, near->name, "a similar name exists");
@@ -121,7 +127,7 @@ static void report_in_module(GpCheck *c, GpDef *module, GpAstSegment *seg, GpNam
     const char *where = module->name ? gp_arena_printf(c->arena, "module `%s`", holder) : "the crate root";
     GpDiag *d = ns == GpNs_Type
                     ? gp_diag(c->diags, GpDiag_E0412, seg_span(seg), what, where)
-                    : gp_diag(c->diags, GpDiag_E0425, seg_span(seg), "cannot find value", what, where);
+                    : gp_diag(c->diags, GpDiag_E0425, seg_span(seg), missing_value(seg_span(seg)), what, where);
     gp_primary_label(d, "not found in `%s`", holder);
 }
 
@@ -259,7 +265,7 @@ static bool step_trait(Walk *w, GpDef *trait, const GpType *self, GpAstSegment *
         const char *where = gp_arena_printf(w->c->arena, "trait `%s`", trait->name->name);
         GpDiag *d = ns == GpNs_Type
                         ? gp_diag(w->c->diags, GpDiag_E0412, seg_span(seg), what, where)
-                        : gp_diag(w->c->diags, GpDiag_E0425, seg_span(seg), "cannot find value", what, where);
+                        : gp_diag(w->c->diags, GpDiag_E0425, seg_span(seg), missing_value(seg_span(seg)), what, where);
         gp_primary_label(d, "not found in `%s`", trait->name->name);
         return false;
     }
@@ -286,7 +292,7 @@ static bool step_module(Walk *w, GpDef *module, GpAstSegment *seg, GpNamespace n
     }
     GpDef *def = gp_find_in_module(w->c, module, seg->name, ns);
     if (!def) {
-        if (!module->is_std || !gp_report_unknown_import(w->c, w->scope, seg->name, seg_span(seg)))
+        if (!module->is_std || !gp_report_peer_name(w->c, seg->name, seg_span(seg)))
             report_in_module(w->c, module, seg, ns, is_last);
         return false;
     }

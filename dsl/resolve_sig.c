@@ -271,55 +271,6 @@ void gp_resolve_impl(GpCollect *k, GpDef *def) {
         ((GpDef *)def->self_type->def)->is_copy = true;
 }
 
-static bool has_item(GpDef *owner, const GpDef *item) {
-    GpNamespace ns = item->kind == GpDef_AssocType ? GpNs_Type : GpNs_Value;
-    GpDef *found = gp_map_get(gp_def_map(owner, ns), item->name);
-    return found && found->kind == item->kind;
-}
-
-static bool has_default(const GpDef *item) {
-    if (item->kind == GpDef_Fn)
-        return item->has_body || item->is_std;
-    if (item->kind == GpDef_Const)
-        return GP_AS(Const, item->node)->value != NULL;
-    return item->alias != NULL;
-}
-
-static void check_missing(GpCollect *k, GpDef *impl) {
-    const char *missing = "";
-    const GpDef *first = NULL;
-    for (uint32_t i = 0; i < impl->trait->item_count; i++) {
-        GpDef *item = impl->trait->items[i];
-        if (has_item(impl, item) || has_default(item))
-            continue;
-        missing = gp_arena_printf(k->c->arena, "%s%s`%s`", missing, first ? ", " : "", item->name->name);
-        first = first ? first : item;
-    }
-    if (!first)
-        return;
-    GpDiag *d = gp_diag(k->c->diags, GpDiag_E0046, GP_AS(Impl, impl->node)->trait->span, missing);
-    gp_primary_label(d, "missing %s in implementation", missing);
-    if (!first->is_std)
-        gp_label(d, first->span, "%s from trait", missing);
-}
-
-void gp_check_impl_items(GpCollect *k, GpDef *impl) {
-    if (!impl->trait || k->is_std)
-        return;
-    for (uint32_t i = 0; i < impl->item_count; i++) {
-        GpDef *item = impl->items[i];
-        if (has_item(impl->trait, item))
-            continue;
-        GpDiag *d = gp_diag(k->c->diags,
-                            item->kind == GpDef_Fn      ? GpDiag_E0407
-                            : item->kind == GpDef_Const ? GpDiag_E0438
-                                                        : GpDiag_E0437,
-                            item->span, item->name->name, impl->trait->name->name);
-        gp_primary_label(d, "not a member of trait `%s`", impl->trait->name->name);
-    }
-    check_missing(k, impl);
-}
-
 /* ---- fields --------------------------------------------------------------------------------- */
 
 static void resolve_field_list(GpCollect *k, GpDef *def, GpDef *scope, GpNodeList fields) {

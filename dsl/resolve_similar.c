@@ -32,6 +32,7 @@ uint32_t gp_name_distance(GpSym a, GpSym b) {
 
 typedef struct Best {
     GpSym wanted, name;
+    GpSym excluded; /* a constant is no help for its own value */
     uint32_t distance, id;
 } Best;
 
@@ -42,7 +43,7 @@ static void consider(Best *best, GpSym name, uint32_t id) {
     uint32_t limit = GP_MAX(GP_MAX(best->wanted->len, name->len) / 3, 1);
     if (d > limit || d > best->distance || (d == best->distance && id >= best->id))
         return;
-    *best = (Best){best->wanted, name, d, id};
+    *best = (Best){best->wanted, name, best->excluded, d, id};
 }
 
 static void consider_map(Best *best, const GpMap *map) {
@@ -63,14 +64,14 @@ static void consider_module(Best *best, GpDef *module, GpNamespace ns, uint32_t 
 }
 
 GpSym gp_find_nearest(GpSym name, const GpSym *names, uint32_t count) {
-    Best best = {name, NULL, UINT32_MAX, UINT32_MAX};
+    Best best = {name, NULL, NULL, UINT32_MAX, UINT32_MAX};
     for (uint32_t i = 0; i < count; i++)
         consider(&best, names[i], i);
     return best.name;
 }
 
 GpSym gp_find_similar(GpCheck *c, GpDef *scope, GpSym name, GpNamespace ns) {
-    Best best = {name, NULL, UINT32_MAX, UINT32_MAX};
+    Best best = {name, NULL, scope->kind == GpDef_Const ? scope->name : NULL, UINT32_MAX, UINT32_MAX};
     GpTrack track = GpTrack_None;
     for (GpDef *at = scope; at; at = at->parent) {
         track = track == GpTrack_None ? at->track : track;

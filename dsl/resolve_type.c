@@ -3,6 +3,14 @@
 
 enum { ALIAS_RUNNING = 1, ALIAS_DONE = 2 };
 
+GpGArg gp_garg_of_param(GpCheck *c, const GpDef *g) {
+    if (g->kind == GpDef_TypeParam)
+        return (GpGArg){GpGArg_Type, {.type = gp_ty_param(c->types, g)}};
+    if (g->const_type->kind == GpTy_Array)
+        return (GpGArg){GpGArg_Shape, {.shape = gp_shape_param(c->types, g)}};
+    return (GpGArg){GpGArg_Const, {.value = gp_const_atom(c->types, (GpAtom){g, -1})}};
+}
+
 const GpType *gp_self_type(GpCheck *c, GpDef *scope) {
     for (GpDef *at = scope; at && at->kind != GpDef_Module; at = at->parent) {
         if (at->kind == GpDef_Impl)
@@ -11,15 +19,8 @@ const GpType *gp_self_type(GpCheck *c, GpDef *scope) {
             return gp_ty_param(c->types, at->generics[0]);
         if (at->kind == GpDef_Struct || at->kind == GpDef_Enum || at->kind == GpDef_Union) {
             GpGArg *args = GP_NEW_ARRAY(c->arena, GpGArg, at->generic_count);
-            for (uint32_t i = 0; i < at->generic_count; i++) {
-                GpDef *g = at->generics[i];
-                if (g->kind == GpDef_TypeParam)
-                    args[i] = (GpGArg){GpGArg_Type, {.type = gp_ty_param(c->types, g)}};
-                else if (g->const_type->kind == GpTy_Array)
-                    args[i] = (GpGArg){GpGArg_Shape, {.shape = gp_shape_param(c->types, g)}};
-                else
-                    args[i] = (GpGArg){GpGArg_Const, {.value = gp_const_atom(c->types, (GpAtom){g, -1})}};
-            }
+            for (uint32_t i = 0; i < at->generic_count; i++)
+                args[i] = gp_garg_of_param(c, at->generics[i]);
             return gp_ty_adt(c->types, at, args, at->generic_count);
         }
         if (at->kind == GpDef_Fn && at->parent && at->parent->kind == GpDef_Fn)

@@ -240,9 +240,10 @@ static void settle_import(GpCollect *k, GpImport *im) {
     uint32_t depth;
     GpDef *holder = find_holder(k->c, im, &depth);
     struct GpImports *in = get_imports(k->c, im->scope);
-    if (!is_lenient(k->c, im, holder, depth))
+    im->is_reported = !is_lenient(k->c, im, holder, depth);
+    if (im->is_reported)
         report_import(k->c, im, holder, depth);
-    else if (im->is_glob)
+    if (im->is_glob)
         GP_PUSH(k->c->arena, &in->unknown_globs, im);
     else
         gp_map_set(k->c->arena, &in->unknown, im->alias, im);
@@ -275,10 +276,7 @@ const GpImport *gp_find_unknown_import(GpCheck *c, GpDef *scope, GpSym name) {
     return NULL;
 }
 
-bool gp_report_unknown_import(GpCheck *c, GpDef *scope, GpSym name, GpSpan use) {
-    const GpImport *im = gp_find_unknown_import(c, scope, name);
-    if (!im)
-        return false;
+static bool report_import_use(GpCheck *c, const GpImport *im, GpSym name, GpSpan use) {
     GpSym first = im->path_len ? im->path[0] : im->name;
     GpDiag *d = gp_diag(c->diags, GpDiag_E0432, im->span, path_text(c, im, im->path_len + 1));
     if (gp_find_crate(c, first))
@@ -287,4 +285,34 @@ bool gp_report_unknown_import(GpCheck *c, GpDef *scope, GpSym name, GpSpan use) 
         gp_primary_label(d, "use of unresolved module or unlinked crate `%s`", first->name);
     gp_label(d, use, "`%s` is used here", name->name);
     return true;
+}
+
+typedef enum PeerKind { PeerKind_Item, PeerKind_Module } PeerKind;
+static const struct Peer {
+    const char *module, *name;
+    PeerKind kind;
+} peers[] = {
+#define GP_PEER(module, name, kind) {module, name, PeerKind_##kind},
+#include "dsl/peer.def"
+};
+
+bool gp_report_peer_name(GpCheck *c, GpSym name, GpSpan use) {
+    const char *rest = use.src ? use.src->text + use.off + use.len : "";
+    for (size_t i = 0; i < GP_COUNT(peers); i++) {
+        bool is_meant = peers[i].kind == PeerKind_Item || strncmp(rest, "::", 2) == 0;
+        if (!is_meant || strcmp(peers[i].name, name->name) != 0)
+            continue;
+        gp_primary_label(gp_diag(c->diags, GpDiag_G0211, use, name->name, peers[i].module), "not supported yet");
+        return true;
+    }
+    return false;
+}
+
+bool gp_report_unknown_import(GpCheck *c, GpDef *scope, GpSym name, GpSpan use) {
+    const GpImport *im = gp_find_unknown_import(c, scope, name);
+    if (im && im->is_reported)
+        return true;
+    if (!im || (im->name == name && im->path_len && gp_find_crate(c, im->path[0])))
+        return gp_report_peer_name(c, name, use) || (im && report_import_use(c, im, name, use));
+    return report_import_use(c, im, name, use);
 }
