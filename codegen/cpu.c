@@ -174,12 +174,16 @@ static void emit_threads(GpEmit *e, Entry *n, LLVMValueRef body) {
     close_loop(e, &z);
 }
 
-/* (block x + 1) * block dim x is at most every length, and fits in 32 bits. */
+/* (block x + 1) * block dim x is at most every length and fits in 32 bits; one row of blocks. */
 static LLVMValueRef is_interior(GpEmit *e, Entry *n) {
     LLVMValueRef end = LLVMBuildZExt(e->b, n->block[0], i64(e), "");
     end = LLVMBuildNUWAdd(e->b, end, gp_emit_i64(e, 1), "");
     end = LLVMBuildMul(e->b, end, LLVMBuildZExt(e->b, n->dim[0], i64(e), ""), "");
     LLVMValueRef ok = LLVMBuildICmp(e->b, LLVMIntULE, end, gp_emit_i64(e, UINT32_MAX), "");
+    for (int a = 1; a < 3; a++) {
+        LLVMValueRef is_flat = LLVMBuildICmp(e->b, LLVMIntEQ, n->grid[a], gp_emit_i32(e, 1), "");
+        ok = LLVMBuildAnd(e->b, ok, is_flat, "");
+    }
     for (uint32_t i = 0; i < e->abi_count; i++) {
         if (e->abi[i].kind != GpParam_Len)
             continue;
@@ -203,7 +207,12 @@ static void emit_block_body(GpEmit *e, Entry *n) {
     LLVMBasicBlockRef join = gp_emit_block(e, "ran");
     LLVMBuildCondBr(e->b, is_interior(e, n), all, some);
     gp_emit_at(e, all);
-    emit_threads(e, n, n->interior);
+    Entry flat = *n;
+    for (int a = 1; a < 3; a++) {
+        flat.grid[a] = gp_emit_i32(e, 1);
+        flat.block[a] = gp_emit_i32(e, 0);
+    }
+    emit_threads(e, &flat, n->interior);
     LLVMBuildBr(e->b, join);
     gp_emit_at(e, some);
     emit_threads(e, n, n->body);

@@ -27,13 +27,19 @@ static LLVMTypeRef llvm_type(GpEmit *e, const GpIrType *type) {
                                       : gp_emit_type(e, type->elem);
 }
 
-static GpJoin *make_join(GpEmit *e, const char *name, GpValue *const *values, uint32_t count) {
+/* Buffers are those of `share` when it is not NULL. */
+static GpJoin *make_join(GpEmit *e, const char *name, GpValue *const *values, uint32_t count,
+                         const GpJoin *share) {
     GpJoin *j = GP_NEW(e->arena, GpJoin);
     *j = (GpJoin){.block = gp_emit_block(e, name), .values = values, .count = count};
     j->bound = GP_NEW_ARRAY(e->arena, GpBound, count);
     LLVMBasicBlockRef here = LLVMGetInsertBlock(e->b);
     gp_emit_at(e, j->block);
     for (uint32_t i = 0; i < count; i++) {
+        if (is_cpu_tile(e, values[i]) && share) {
+            j->bound[i] = share->bound[i];
+            continue;
+        }
         if (is_cpu_tile(e, values[i])) {
             j->bound[i] = gp_emit_bound_make(e, 1);
             j->bound[i].at[0] = gp_tile_cpu_buffer(e, values[i]->type);
@@ -107,7 +113,7 @@ static void push_joins(GpEmit *e, const GpInst *inst, GpJoin *next, GpJoin *exit
 }
 
 static void emit_if(GpEmit *e, const GpInst *inst) {
-    GpJoin *exit = make_join(e, "endif", inst->results, inst->result_count);
+    GpJoin *exit = make_join(e, "endif", inst->results, inst->result_count, NULL);
     LLVMBasicBlockRef then = gp_emit_block(e, "then"), other = gp_emit_block(e, "else");
     LLVMBuildCondBr(e->b, gp_emit_get(e, inst->operands[0]), then, other);
     push_joins(e, inst, NULL, exit);
@@ -119,7 +125,7 @@ static void emit_if(GpEmit *e, const GpInst *inst) {
 }
 
 static void emit_block(GpEmit *e, const GpInst *inst) {
-    GpJoin *exit = make_join(e, "endblock", inst->results, inst->result_count);
+    GpJoin *exit = make_join(e, "endblock", inst->results, inst->result_count, NULL);
     push_joins(e, inst, NULL, exit);
     gp_emit_region(e, inst->regions[0]);
     enter_exit(e, exit);
@@ -127,8 +133,8 @@ static void emit_block(GpEmit *e, const GpInst *inst) {
 
 static void emit_loop(GpEmit *e, const GpInst *inst) {
     const GpRegion *body = inst->regions[0];
-    GpJoin *head = make_join(e, "loop", body->params, body->param_count);
-    GpJoin *exit = make_join(e, "endloop", inst->results, inst->result_count);
+    GpJoin *head = make_join(e, "loop", body->params, body->param_count, NULL);
+    GpJoin *exit = make_join(e, "endloop", inst->results, inst->result_count, NULL);
     push_joins(e, inst, head, exit);
     jump(e, head, inst->operands);
     head->is_loop = true;
@@ -154,67 +160,57 @@ static LLVMValueRef emit_turns(GpEmit *e, const GpInst *inst) {
     return LLVMBuildSelect(e->b, some, turns, zero, "");
 }
 
+/* The counters of a `for`: turns done, and the index that the body sees. */
+typedef struct Counters {
+    LLVMValueRef k, i;
+} Counters;
+
+static Counters make_counters(GpEmit *e, const GpInst *inst, LLVMBasicBlockRef before) {
+    LLVMTypeRef type = gp_emit_type(e, inst->operands[0]->type->elem);
+    LLVMValueRef zero = LLVMConstNull(type), lower = gp_emit_get(e, inst->operands[0]);
+    Counters c = {LLVMBuildPhi(e->b, type, ""), LLVMBuildPhi(e->b, type, "i")};
+    LLVMAddIncoming(c.k, &zero, &before, 1);
+    LLVMAddIncoming(c.i, &lower, &before, 1);
+    return c;
+}
+
+static void step_counters(GpEmit *e, const GpInst *inst, Counters c) {
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(e->b);
+    LLVMValueRef k = LLVMBuildNUWAdd(e->b, c.k, LLVMConstInt(LLVMTypeOf(c.k), 1, false), "");
+    LLVMValueRef i = LLVMBuildAdd(e->b, c.i, gp_emit_get(e, inst->operands[2]), "");
+    LLVMAddIncoming(c.k, &k, &here, 1);
+    LLVMAddIncoming(c.i, &i, &here, 1);
+}
+
+/* head: any turn left? -> turn: the body -> next: step, back to head. A tile on the CPU has one
+** buffer for all turns. */
 static void emit_for(GpEmit *e, const GpInst *inst) {
     const GpRegion *body = inst->regions[0];
     GpValue *const *carried = body->params + 1;
     uint32_t count = body->param_count - 1;
-    LLVMTypeRef type = gp_emit_type(e, body->params[0]->type->elem);
-    LLVMValueRef turns = emit_turns(e, inst), step = gp_emit_get(e, inst->operands[2]);
-    LLVMBasicBlockRef before, head = gp_emit_block(e, "for");
+    LLVMValueRef turns = emit_turns(e, inst);
+    GpJoin *head = make_join(e, "for", carried, count, NULL);
+    GpJoin *next = make_join(e, "next", carried, count, head);
+    GpJoin *exit = make_join(e, "endfor", inst->results, inst->result_count, NULL);
     LLVMBasicBlockRef turn = gp_emit_block(e, "turn"), done = gp_emit_block(e, "done");
-    GpJoin *first = make_join(e, "enter", carried, count);
-    GpJoin *next = make_join(e, "next", carried, count);
-    GpJoin *exit = make_join(e, "endfor", inst->results, inst->result_count);
     next->is_loop = true;
-    for (uint32_t i = 0; i < count; i++) /* one buffer for all turns */
-        if (is_cpu_tile(e, carried[i]))
-            next->bound[i] = first->bound[i];
     push_joins(e, inst, next, exit);
-    jump(e, first, inst->operands + 3);
+    jump(e, head, inst->operands + 3);
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(e->b);
 
-    gp_emit_at(e, first->block);
-    before = LLVMGetInsertBlock(e->b);
-    LLVMBuildBr(e->b, head);
-    gp_emit_at(e, head);
-    LLVMValueRef k = LLVMBuildPhi(e->b, type, ""), i = LLVMBuildPhi(e->b, type, "i");
-    GpBound *bound = GP_NEW_ARRAY(e->arena, GpBound, count);
-    for (uint32_t c = 0; c < count; c++) {
-        bound[c] = first->bound[c];
-        if (is_cpu_tile(e, carried[c]))
-            continue;
-        bound[c] = gp_emit_bound_make(e, first->bound[c].count);
-        for (uint32_t r = 0; r < bound[c].count; r++) {
-            bound[c].at[r] = LLVMBuildPhi(e->b, llvm_type(e, carried[c]->type), "");
-            LLVMAddIncoming(bound[c].at[r], &first->bound[c].at[r], &before, 1);
-            LLVMAddIncoming(bound[c].at[r], &next->bound[c].at[r], &next->block, 1);
-        }
-    }
-    LLVMBuildCondBr(e->b, LLVMBuildICmp(e->b, LLVMIntULT, k, turns, ""), turn, done);
+    gp_emit_at(e, head->block);
+    Counters c = make_counters(e, inst, before);
+    LLVMBuildCondBr(e->b, LLVMBuildICmp(e->b, LLVMIntULT, c.k, turns, ""), turn, done);
     gp_emit_at(e, turn);
-    gp_emit_set(e, body->params[0], i);
-    for (uint32_t c = 0; c < count; c++)
-        e->bound[carried[c]->id] = bound[c];
+    bind_join(e, head);
+    gp_emit_set(e, body->params[0], c.i);
     gp_emit_region(e, body);
-
-    gp_emit_at(e, next->block);
-    LLVMValueRef k2 = LLVMBuildNUWAdd(e->b, k, LLVMConstInt(type, 1, false), "");
-    LLVMValueRef i2 = LLVMBuildAdd(e->b, i, step, "");
-    LLVMBuildBr(e->b, head);
-    LLVMValueRef zero = LLVMConstNull(type), lower = gp_emit_get(e, inst->operands[0]);
-    LLVMAddIncoming(k, (LLVMValueRef[]){zero, k2}, (LLVMBasicBlockRef[]){before, next->block}, 2);
-    LLVMAddIncoming(i, (LLVMValueRef[]){lower, i2}, (LLVMBasicBlockRef[]){before, next->block}, 2);
-
+    enter_exit(e, next);
+    step_counters(e, inst, c);
+    jump(e, head, carried);
     gp_emit_at(e, done);
-    for (uint32_t c = 0; c < count; c++)
-        e->bound[carried[c]->id] = bound[c];
+    bind_join(e, head);
     jump(e, exit, carried);
-    if (next->jumps == 0) /* the phis of `next` need an entry although it is dead */
-        for (uint32_t c = 0; c < count; c++)
-            for (uint32_t r = 0; r < bound[c].count && !is_cpu_tile(e, carried[c]); r++) {
-                LLVMValueRef phi = next->bound[c].at[r];
-                LLVMReplaceAllUsesWith(phi, LLVMGetPoison(LLVMTypeOf(phi)));
-                LLVMInstructionEraseFromParent(phi);
-            }
     enter_exit(e, exit);
 }
 

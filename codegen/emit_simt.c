@@ -1,7 +1,8 @@
 /* SIMT operations: indices of the thread, addresses, loads and stores.
 **
 ** Also recognises the global index block_id * block_dim + thread_id of axis x. On the CPU a block
-** whose indices all lie below every length runs a copy of the body in which comparing that index
+** of a one-dimensional grid whose indices all lie below every length runs a copy of the body in
+*which comparing that index
 ** with a length is true, so that the loop over threads vectorises. */
 #include "codegen/emit.h"
 
@@ -13,10 +14,12 @@ static const GpValue *strip_casts(const GpValue *v) {
     return v;
 }
 
-static bool is_axis_x(const GpValue *v, GpOp op) {
+static bool is_op(const GpValue *v, GpOp op, uint8_t axis) {
     v = strip_casts(v);
-    return v->inst && v->inst->op == op && v->inst->axis == 0;
+    return v->inst && v->inst->op == op && v->inst->axis == axis;
 }
+
+static bool is_axis_x(const GpValue *v, GpOp op) { return is_op(v, op, 0); }
 
 static bool is_block_dim(const GpIrFn *fn, const GpValue *v) {
     const GpValue *x = strip_casts(v);
@@ -34,8 +37,27 @@ static bool is_block_start(const GpIrFn *fn, const GpValue *v) {
            (is_axis_x(x[1], GpOp_BlockId) && is_block_dim(fn, x[0]));
 }
 
+static bool is_one(const GpValue *v) {
+    return v->inst && v->inst->op == GpOp_Const && v->inst->imm.u == 1;
+}
+
+/* The grid has one row and one layer: true in every interior copy. */
+static bool is_linear_test(const GpValue *v) {
+    if (!v->inst || v->inst->op != GpOp_Cmp || v->inst->pred != GpPred_Eq)
+        return false;
+    GpValue *const *x = v->inst->operands;
+    const GpValue *either = is_one(x[1]) ? x[0] : is_one(x[0]) ? x[1] : NULL;
+    if (!either || !either->inst || either->inst->op != GpOp_Or)
+        return false;
+    GpValue *const *dim = either->inst->operands;
+    return (is_op(dim[0], GpOp_GridDim, 1) && is_op(dim[1], GpOp_GridDim, 2)) ||
+           (is_op(dim[0], GpOp_GridDim, 2) && is_op(dim[1], GpOp_GridDim, 1));
+}
+
 static bool is_global_index(const GpIrFn *fn, const GpValue *v) {
     v = strip_casts(v);
+    if (v->inst && v->inst->op == GpOp_Select && is_linear_test(v->inst->operands[0]))
+        v = strip_casts(v->inst->operands[1]);
     if (!v->inst || v->inst->op != GpOp_Add)
         return false;
     GpValue *const *x = v->inst->operands;
