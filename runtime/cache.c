@@ -175,9 +175,9 @@ static GpImage *get_image(GpSession *s, const char *at, size_t len) {
     m.params = params ? gp_try_calloc(s, params) : NULL;
     m.sites = sites ? gp_try_calloc(s, sites) : NULL;
     r.is_bad = (params && !m.params) || (sites && !m.sites);
-    for (uint32_t i = 0; i < m.param_count && !r.is_bad; i++)
+    for (uint32_t i = 0; m.params && i < m.param_count && !r.is_bad; i++)
         get_param(&r, &m.params[i], m.param_bytes);
-    for (uint32_t i = 0; i < m.site_count && !r.is_bad; i++)
+    for (uint32_t i = 0; m.sites && i < m.site_count && !r.is_bad; i++)
         get_site(&r, &m.sites[i]);
     GpImage *image = !r.is_bad && r.at == r.end ? gp_image_copy(s, &m) : NULL;
     gp_free(s, m.params, params);

@@ -87,20 +87,31 @@ static void *resolve(const Resolver *r, const char *symbol, int version, const c
     return dlsym(r->library, plain);
 }
 
+static const struct Entry {
+    const char *symbol, *plain;
+    int version;
+    GpCudaNeed need;
+    size_t field; /* offset in GpCuda */
+} entries[] = {
+#define GP_CUDA_FN(field, symbol, version, plain, need, params)                                    \
+    {#symbol, plain, version, GpCudaNeed_##need, offsetof(GpCuda, field)},
+#include "runtime/cuda_api.def"
+};
+
 static void resolve_all(GpCuda *cu) {
     Resolver r = {.library = cu->library};
     store_function(&r.get_v2, dlsym(cu->library, "cuGetProcAddress_v2"));
     store_function(&r.get_v1, dlsym(cu->library, "cuGetProcAddress"));
-    void *at;
-#define GP_CUDA_FN(field, symbol, version, plain, need, params)                                    \
-    at = resolve(&r, #symbol, version, plain);                                                     \
-    store_function(&cu->field, at);                                                                \
-    if (!at) {                                                                                     \
-        cu->missing |= UINT32_C(1) << GpCudaNeed_##need;                                           \
-        if (GpCudaNeed_##need == GpCudaNeed_Required && !cu->absent)                               \
-            cu->absent = #symbol;                                                                  \
+    for (size_t i = 0; i < GP_COUNT(entries); i++) {
+        const struct Entry *e = &entries[i];
+        void *at = resolve(&r, e->symbol, e->version, e->plain);
+        store_function((char *)cu + e->field, at);
+        if (at)
+            continue;
+        cu->missing |= UINT32_C(1) << e->need;
+        if (e->need == GpCudaNeed_Required && !cu->absent)
+            cu->absent = e->symbol;
     }
-#include "runtime/cuda_api.def"
 }
 
 static void note_path(GpCuda *cu, const char *path) {

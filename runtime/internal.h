@@ -251,6 +251,7 @@ const char *gp_runtime_env(const GpRuntime *rt, const char *name);
 static inline bool gp_runtime_is_forked(const GpRuntime *rt) { return *rt->is_parent == 0; }
 /* The span of a site, for labels. */
 GpSpan gp_site_span(const GpRuntime *rt, GpSite site);
+GpSpan gp_site_span_of(const GpRuntime *rt, GpSite site, const GpSiteHint *hint);
 /* "add.lua:12", or "" for an unknown place. */
 void gp_site_print(const GpRuntime *rt, GpSite site, GpText *out);
 /* "`z`", or `otherwise` when the value has no name; always NUL-terminated. */
@@ -327,6 +328,7 @@ typedef struct GpRequest {
     GpVerb verb;
     GpSite site;
     const char *param; /* NULL outside of a launch */
+    GpSiteHint hint;   /* the argument of the launch; zeros outside of one */
 } GpRequest;
 static inline GpVerb gp_verb_of(GpAccess a) {
     return a == GpAccess_Read ? GpVerb_Read : a == GpAccess_Write ? GpVerb_Write : GpVerb_Move;

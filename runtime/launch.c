@@ -35,7 +35,7 @@ static GpStatus check_grid(const GpRunRequest *r, GpDiags *diags) {
     block_of(r, block);
     uint64_t threads = 1;
     for (int i = 0; i < 3; i++) {
-        const char axis = (char)('x' + i);
+        const char axis = "xyz"[i];
         if (r->grid.grid[i] > info->max_grid[i]) {
             snprintf(why, sizeof why, "%u blocks on axis %c, and the limit is %u",
                      r->grid.grid[i], axis, info->max_grid[i]);
@@ -56,10 +56,11 @@ static GpStatus check_grid(const GpRunRequest *r, GpDiags *diags) {
                  (unsigned long long)threads, limit);
         return refuse_launch(r, why, diags);
     }
-    uint64_t shared = (uint64_t)r->exec->image->shared_bytes + r->shared_bytes;
-    if (info->kind == GpDevice_Cuda && shared + r->exec->info.shared_bytes > info->max_shared) {
+    uint64_t shared = r->exec->image->shared_bytes;
+    shared += (uint64_t)r->shared_bytes + r->exec->info.shared_bytes;
+    if (info->kind == GpDevice_Cuda && shared > info->max_shared) {
         snprintf(why, sizeof why, "%llu bytes of shared memory a block, and the limit is %u",
-                 (unsigned long long)(shared + r->exec->info.shared_bytes), info->max_shared);
+                 (unsigned long long)shared, info->max_shared);
         return refuse_launch(r, why, diags);
     }
     return GpStatus_Ok;
@@ -109,7 +110,8 @@ static GpStatus check_params(const GpRunRequest *r, GpDiags *diags) {
 }
 
 static GpRequest request_of(const GpRunRequest *r, const GpRunArg *arg) {
-    return (GpRequest){.tensor = arg->tensor,
+    return (GpRequest){.hint = {.callee = kernel_name(r), .arg = (uint32_t)(arg - r->args)},
+                       .tensor = arg->tensor,
                        .via = arg->partition,
                        .verb = gp_verb_of(arg->access),
                        .site = r->site,
@@ -246,11 +248,46 @@ static GpStatus take_slot(const GpRunRequest *r, GpStream *s, GpDiags *diags, Gp
     return GpStatus_Ok;
 }
 
+/* What is remembered of a launch that the device took. */
+static GpUse note_launch(const GpRunRequest *r, GpStream *s, const GpLaunch *launch,
+                         GpSlot *slot) {
+    GpDevice *d = s->device;
+    GpUse use = gp_stream_issue(s);
+    r->exec->launches++;
+    note_args(r, use);
+    gp_ring_add(d, r->exec, &launch->grid, r->site, use);
+    if (slot)
+        gp_slot_enqueued(slot, r->exec, r->site, use);
+    if (d->info.kind != GpDevice_Cuda) {
+        s->completed = s->issued;
+        gp_stream_reap(s);
+    }
+    return use;
+}
+
+/* An interrupted launch ran in part, and so counts. */
+static GpStatus start_launch(const GpRunRequest *r, GpStream *s, GpDiags *diags, GpUse *use,
+                             GpSlot *slot) {
+    _Alignas(16) uint8_t block[MAX_PARAM_BYTES];
+    GpDevice *d = s->device;
+    pack_params(r->exec->image, r->args, slot, block);
+    GpLaunch launch = {.exec = r->exec,
+                       .grid = r->grid,
+                       .shared_bytes = r->shared_bytes + r->exec->image->shared_bytes,
+                       .params = block};
+    if (d->info.kind == GpDevice_Cuda)
+        block_of(r, launch.grid.block);
+    GpStatus status = d->ops->launch(s, &launch, diags);
+    if (status == GpStatus_Ok || status == GpStatus_Interrupted) {
+        *use = note_launch(r, s, &launch, slot);
+    } else if (slot) {
+        gp_slot_cancel(slot);
+    }
+    return status;
+}
+
 GpStatus gp_launch_enqueue(const GpRunRequest *r, GpStream *s, GpDiags *diags, GpUse *use,
                            GpSlot **slot_out) {
-    _Alignas(16) uint8_t block[MAX_PARAM_BYTES];
-    GpExec *exec = r->exec;
-    GpDevice *d = exec->device;
     *use = (GpUse){0};
     if (slot_out)
         *slot_out = NULL;
@@ -262,33 +299,12 @@ GpStatus gp_launch_enqueue(const GpRunRequest *r, GpStream *s, GpDiags *diags, G
         status = take_slot(r, s, diags, &slot);
     if (status != GpStatus_Ok)
         return status;
-    pack_params(exec->image, r->args, slot, block);
-    GpLaunch launch = {.exec = exec, .grid = r->grid, .shared_bytes = r->shared_bytes,
-                       .params = block};
-    launch.shared_bytes += exec->image->shared_bytes;
-    block_of(r, launch.grid.block);
-    if (d->info.kind != GpDevice_Cuda)
-        memcpy(launch.grid.block, r->grid.block, sizeof launch.grid.block);
-    status = d->ops->launch(s, &launch, diags);
-    bool was_started = status == GpStatus_Ok || status == GpStatus_Interrupted;
-    if (!was_started) {
-        if (slot)
-            gp_slot_cancel(slot);
+    status = start_launch(r, s, diags, use, slot);
+    if (!slot || !use->stream)
         return status;
-    }
-    *use = gp_stream_issue(s);
-    exec->launches++;
-    note_args(r, *use);
-    gp_ring_add(d, exec, &launch.grid, r->site, *use);
-    if (slot)
-        gp_slot_enqueued(slot, exec, r->site, *use);
-    if (d->info.kind != GpDevice_Cuda) {
-        s->completed = s->issued;
-        gp_stream_reap(s);
-    }
     if (slot_out) {
         *slot_out = slot;
-    } else if (slot) {
+    } else {
         gp_slot_release(slot);
     }
     return status;

@@ -90,7 +90,8 @@ static void report_freed(const Verdict *v) {
 
 static void report_moved(const Verdict *v, Conflict conflict) {
     const GpStorage *st = v->q->tensor->storage;
-    GpSite moved_at = conflict == Conflict_Ended ? v->q->via->ended_at : st->state_at;
+    const GpPartition *ended = conflict == Conflict_Ended ? v->q->via : NULL;
+    GpSite moved_at = ended ? ended->ended_at : st->state_at;
     GpDiag *d = gp_diag(v->diags, GpDiag_E0382, v->here, "use", v->name);
     gp_primary_label(d, "value used here after move");
     gp_label(d, gp_site_span(v->rt, moved_at), "value moved here");
@@ -162,12 +163,27 @@ static void report_loan(const Verdict *v, const GpLoan *loan) {
     gp_help(d, "run it first, with `run()` or `sync()`");
 }
 
+/* The argument of a launch, or the name of the value where it stands on the line. */
+static GpSpan request_span(const GpRequest *q, const GpText *name) {
+    const GpRuntime *rt = q->tensor->storage->device->rt;
+    GpSiteHint hint = q->hint;
+    char word[128] = "";
+    const char *text = gp_text_cstr(name);
+    size_t len = strlen(text);
+    if (!hint.callee && text[0] == '`' && len - 2 < sizeof(word)) {
+        memcpy(word, text + 1, len - 2);
+        word[len - 2] = '\0';
+        hint.word = word;
+    }
+    return gp_site_span_of(rt, q->site, &hint);
+}
+
 static GpStatus report(const GpRequest *q, Conflict conflict, const GpLoan *loan, GpDiags *diags) {
     GpRuntime *rt = q->tensor->storage->device->rt;
     GpText name = {.session = rt->session};
     gp_value_name(rt, q->via ? (const void *)q->via : q->tensor,
                   q->via ? "the partition" : "the tensor", &name);
-    Verdict v = {q, rt, diags, gp_site_span(rt, q->site), gp_text_cstr(&name)};
+    Verdict v = {q, rt, diags, request_span(q, &name), gp_text_cstr(&name)};
     switch (conflict) {
     case Conflict_None:
         gp_unreachable();
@@ -212,33 +228,33 @@ GpStatus gp_own_check(const GpRequest *q, GpDiags *diags) {
     return report(q, conflict, loan, diags);
 }
 
-/* Both places are the same line, so the labels name the parameters. */
+/* Both places may be one line, so the labels name the parameters. */
 GpStatus gp_own_report_pair(const GpRequest *a, const GpRequest *b, const char *kernel,
                             GpDiags *diags) {
     GpRuntime *rt = b->tensor->storage->device->rt;
     GpText name = {.session = rt->session};
     gp_value_name(rt, b->via ? (const void *)b->via : b->tensor, "the tensor", &name);
-    GpSpan here = gp_site_span(rt, b->site);
+    GpSpan here = request_span(b, &name), there = request_span(a, &name);
     const char *text = gp_text_cstr(&name);
     GpDiag *d;
     if (a->verb == GpVerb_Move) {
         d = gp_diag(diags, GpDiag_E0382, here, "use", text);
         gp_primary_label(d, "value used here after move, for parameter `%s`", b->param);
-        gp_label(d, here, "value moved here, for parameter `%s`", a->param);
+        gp_label(d, there, "value moved here, for parameter `%s`", a->param);
     } else if (b->verb == GpVerb_Move) {
         d = gp_diag(diags, GpDiag_E0505, here, text);
         gp_primary_label(d, "move out of %s occurs here, for parameter `%s`", text, b->param);
-        gp_label(d, here, "borrow of %s occurs here, for parameter `%s`", text, a->param);
+        gp_label(d, there, "borrow of %s occurs here, for parameter `%s`", text, a->param);
     } else if (a->verb == GpVerb_Write && b->verb == GpVerb_Write) {
         d = gp_diag(diags, GpDiag_E0499, here, text);
         gp_primary_label(d, "second mutable borrow occurs here, for parameter `%s`", b->param);
-        gp_label(d, here, "first mutable borrow occurs here, for parameter `%s`", a->param);
+        gp_label(d, there, "first mutable borrow occurs here, for parameter `%s`", a->param);
     } else {
         const char *mine = b->verb == GpVerb_Read ? "immutable" : "mutable";
         const char *other = a->verb == GpVerb_Read ? "immutable" : "mutable";
         d = gp_diag(diags, GpDiag_E0502, here, text, mine, other);
         gp_primary_label(d, "%s borrow occurs here, for parameter `%s`", mine, b->param);
-        gp_label(d, here, "%s borrow occurs here, for parameter `%s`", other, a->param);
+        gp_label(d, there, "%s borrow occurs here, for parameter `%s`", other, a->param);
     }
     if (!here.src)
         gp_note(d, "they are parameters `%s` and `%s` of kernel `%s`", a->param, b->param, kernel);

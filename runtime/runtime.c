@@ -170,11 +170,13 @@ uint32_t gp_device_count(GpRuntime *rt, GpDiags *diags) {
     return (uint32_t)GP_MIN(cu->count, GP_MAX_DEVICES);
 }
 
-GpSpan gp_site_span(const GpRuntime *rt, GpSite site) {
+GpSpan gp_site_span_of(const GpRuntime *rt, GpSite site, const GpSiteHint *hint) {
     if (!rt->hooks.resolve || site.file == 0)
         return GP_NO_SPAN;
-    return rt->hooks.resolve(rt->hooks.ud, site);
+    return rt->hooks.resolve(rt->hooks.ud, site, hint);
 }
+
+GpSpan gp_site_span(const GpRuntime *rt, GpSite site) { return gp_site_span_of(rt, site, NULL); }
 
 void gp_site_print(const GpRuntime *rt, GpSite site, GpText *out) {
     GpSpan span = gp_site_span(rt, site);

@@ -30,10 +30,18 @@ typedef struct GpSite {
     uint32_t line;
 } GpSite;
 
+/* What a label wants to point at on the line of a site: an argument of a call, or a word. */
+typedef struct GpSiteHint {
+    const char *callee; /* name of the called kernel, or NULL */
+    uint32_t arg;       /* index of its argument */
+    const char *word;   /* a name on the line, or NULL */
+} GpSiteHint;
+
 typedef struct GpRuntimeHooks {
-    /* The span of a site, for a label. The source's reference belongs to the hook's owner and
-    ** lives as long as the runtime. NULL: sites have no place. */
-    GpSpan (*resolve)(void *ud, GpSite site);
+    /* The span of a site, for a label: what the hint names when it can be found, else the line
+    ** (hint may be NULL). The source's reference belongs to the hook's owner and lives as long
+    ** as the runtime. NULL: sites have no place. */
+    GpSpan (*resolve)(void *ud, GpSite site, const GpSiteHint *hint);
     /* Runs a full collection of the host's garbage, so that dropped ops, partitions and views
     ** release what they hold. NULL: none. */
     void (*collect)(void *ud);

@@ -31,19 +31,25 @@ void gp_stream_destroy(GpStream *s) {
     gp_free(d->rt->session, s, sizeof *s);
 }
 
+/* A stream that was released and has nothing left to do. */
+static GpStream *find_spare(GpDevice *d) {
+    for (GpStream *s = d->streams; s; s = s->next) {
+        if (s->refs == 0 && s != d->main && gp_stream_is_idle(s))
+            return s;
+    }
+    return NULL;
+}
+
 GpStatus gp_stream_new(GpDevice *d, GpDiags *diags, GpStream **out) {
     *out = NULL;
     GpStatus status = gp_device_check(d, diags);
     if (status != GpStatus_Ok)
         return status;
-    GpStream *s = d->streams;
-    while (s && (s->refs != 0 || s == d->main || !gp_stream_is_idle(s)))
-        s = s->next;
-    if (!s) {
+    GpStream *s = find_spare(d);
+    if (!s)
         status = gp_stream_make(d, diags, &s);
-        if (status != GpStatus_Ok)
-            return status;
-    }
+    if (!s)
+        return status;
     gp_runtime_retain(d->rt);
     s->refs = 1;
     *out = s;

@@ -193,6 +193,34 @@ static void test_freed_frozen(void **state) {
     close_world(&w);
 }
 
+/* By value: moved with the op, given back by one that dies, gone with one that runs. */
+static void test_by_value(void **state) {
+    (void)state;
+    World w;
+    open_world(&w);
+    GpTensor *x = new_iota(&w, 8, "x"), *z = new_iota(&w, 8, "z");
+    ScaleCall c;
+    GpRunOp *op;
+    call_scale(&w, &c, z, x, 2, 8, 2);
+    c.args[1].access = GpAccess_Move;
+    expect_status(&w, gp_op_make(w.rt, &c.r, w.diags, &op), GpStatus_Ok);
+    expect_code(&w, gp_tensor_check(x, GpAccess_Read, line(3), w.diags), "E0382");
+    gp_op_release(op);
+    expect_status(&w, gp_tensor_check(x, GpAccess_Write, line(3), w.diags), GpStatus_Ok);
+    c.args[0].tensor = x;
+    expect_code(&w, gp_launch_now(w.rt, &c.r, NULL, w.diags), "E0505");
+    c.args[0].tensor = z;
+    expect_status(&w, gp_launch_now(w.rt, &c.r, NULL, w.diags), GpStatus_Ok);
+    refuse(&w, gp_tensor_check(x, GpAccess_Read, line(3), w.diags), "by_value.txt");
+    expect_status(&w, gp_tensor_drop(x, line(3), w.diags), GpStatus_Ok);
+    GpScalar got;
+    expect_status(&w, gp_tensor_peek(z, 3, &got, line(3), w.diags), GpStatus_Ok);
+    assert_true(got.f == 6);
+    gp_tensor_release(x);
+    gp_tensor_release(z);
+    close_world(&w);
+}
+
 static void drop_garbage(World *w) {
     gp_op_release(w->garbage);
     w->garbage = NULL;
@@ -218,5 +246,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_loans),      cmocka_unit_test(test_pairs),
     cmocka_unit_test(test_partitions), cmocka_unit_test(test_partition_in_op),
     cmocka_unit_test(test_freed_frozen), cmocka_unit_test(test_collector),
+    cmocka_unit_test(test_by_value),
 };
 RUN_TESTS(tests)
