@@ -8,7 +8,11 @@
 
 /* ---- What the runtime asks of its host -------------------------------------------------------- */
 
-static GpSpan resolve_hook(void *ud, GpSite site) { return gp_engine_resolve(ud, site); }
+static GpSpan resolve_hook(void *ud, GpSite site, const GpSiteHint *hint) {
+    if (hint && hint->callee) return gp_engine_resolve_arg(ud, site, hint->callee, hint->arg);
+    if (hint && hint->word) return gp_engine_resolve_word(ud, site, hint->word);
+    return gp_engine_resolve(ud, site);
+}
 
 static void collect_hook(void *ud) {
     GpEngine *e = ud;
@@ -208,4 +212,61 @@ GpSpan gp_engine_resolve_word(GpEngine *e, GpSite site, const char *word) {
         count++;
     }
     return count == 1 ? found : span;
+}
+
+/* ---- Arguments of a call in Lua text ----------------------------------------------------------- */
+
+/* Skips a quoted string that starts at `at`; returns the place behind it. */
+static const char *skip_string(const char *at, const char *end) {
+    char quote = *at++;
+    while (at < end && *at != quote && *at != '\n') at += *at == '\\' ? 2 : 1;
+    return at < end ? at + 1 : end;
+}
+
+/* The end of the expression at `at`: a comma or closing bracket of this depth. */
+static const char *skip_arg(const char *at, const char *end) {
+    int depth = 0;
+    while (at < end) {
+        if (*at == '"' || *at == '\'') {
+            at = skip_string(at, end);
+            continue;
+        }
+        if (strchr("([{", *at)) depth++;
+        if (strchr(")]}", *at) && depth-- == 0) return at;
+        if (*at == ',' && depth == 0) return at;
+        at++;
+    }
+    return NULL;
+}
+
+/* Behind the `(` of the only call of `callee` on the line; NULL when there is none or more. */
+static const char *find_call(const char *at, const char *line_end, const char *end, const char *callee) {
+    const char *found = NULL;
+    size_t len = strlen(callee);
+    for (; at + len < line_end; at++) {
+        if (memcmp(at, callee, len) != 0 || is_word_char(at[len])) continue;
+        if (at > line_end - len || is_word_char(at[-1])) continue;
+        const char *open = at + len;
+        while (open < end && isspace((unsigned char)*open)) open++;
+        if (*open != '(') continue;
+        if (found) return NULL;
+        found = open + 1;
+    }
+    return found;
+}
+
+GpSpan gp_engine_resolve_arg(GpEngine *e, GpSite site, const char *callee, uint32_t arg) {
+    GpSpan line = gp_engine_resolve(e, site);
+    if (!line.src || line.off == 0) return line;
+    const char *text = line.src->text, *end = text + line.src->len;
+    const char *at = find_call(text + line.off, text + line.off + line.len, end, callee);
+    for (uint32_t i = 0; at; i++) {
+        const char *stop = skip_arg(at, end);
+        while (at < end && isspace((unsigned char)*at)) at++;
+        if (!stop) return line;
+        if (i == arg && stop > at)
+            return (GpSpan){line.src, (uint32_t)(at - text), (uint32_t)(stop - at)};
+        at = *stop == ',' ? stop + 1 : NULL;
+    }
+    return line;
 }

@@ -45,6 +45,9 @@ GpSpan gp_engine_resolve(GpEngine *e, GpSite site);
 /* The same, narrowed to the one place where `word` stands on that line as a whole word; the
 ** whole line when it stands there never or more than once. */
 GpSpan gp_engine_resolve_word(GpEngine *e, GpSite site, const char *word);
+/* The text of argument `arg` of the call of `callee` on that line; the whole line when the call is
+** not found or there is more than one. */
+GpSpan gp_engine_resolve_arg(GpEngine *e, GpSite site, const char *callee, uint32_t arg);
 
 /* ---- Kernels ---------------------------------------------------------------------------- */
 

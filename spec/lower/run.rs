@@ -158,3 +158,122 @@ fn past_the_end(x: &[i32], mut out: DisjointSlice<i32>) {
     let i = idx.get();
     if let Some(o) = out.get_mut(idx) { *o = x[i + 1] + 1; }
 }
+
+trait Weight { const W: i32; fn weigh(self) -> i32; fn twice(self) -> i32; }
+impl Weight for i32 { const W: i32 = 3; fn weigh(self) -> i32 { self * Self::W } fn twice(self) -> i32 { self.weigh() * 2 } }
+impl Weight for u8 { const W: i32 = 5; fn weigh(self) -> i32 { self as i32 + Self::W } fn twice(self) -> i32 { self.weigh() * 4 } }
+
+fn heavy<T: Weight>(x: T) -> i32 { x.twice() + T::W }
+fn apply<F: Fn(i32) -> i32>(f: F, n: i32) -> i32 { f(f(n)) }
+fn largest<const N: usize>(a: [i32; N]) -> i32 {
+    let mut m = a[0];
+    let mut k = 1;
+    while k < N { if a[k] > m { m = a[k]; } k += 1; }
+    m
+}
+fn find(x: &[i32], from: usize) -> Option<i32> {
+    let mut k = from;
+    while k < x.len() {
+        if x[k] < 0 { return Some(x[k]); }
+        k += 1;
+    }
+    None
+}
+fn split(v: i32) -> (i32, i32) { (v / 10, v % 10) }
+const LIMIT: i32 = 1000;
+
+#[derive(Clone, Copy)]
+enum Shape { Dot, Circle(i32), Box { w: i32, h: i32 } }
+fn area(s: Shape) -> i32 {
+    match s {
+        Shape::Dot => 1,
+        Shape::Circle(r) => 3 * r * r,
+        Shape::Box { w, h } => w * h,
+    }
+}
+
+#[kernel]
+fn features(x: &[i32], mut out: DisjointSlice<i32>) {
+    let idx = thread::index_1d();
+    let i = idx.get();
+    let Some(o) = out.get_mut(idx) else { return; };
+    let v = x[i];
+    let late;
+    if v % 2 == 0 { late = 1; } else { late = 2; }
+    let (q, r) = split(v);
+    let (mut a, mut b) = (q, r);
+    let c = a; a = b; b = c;
+    a += 1;
+    let k = 3;
+    let sum = apply(|t| t * k + b, a);
+    let weights = heavy(v) + heavy(v as u8);
+    let top = largest([a, b, q, r, 7]);
+    let mut seen = None;
+    for j in 0..4 {
+        if let Some(s) = seen { if s > 10 { continue; } }
+        seen = Some(v + j);
+    }
+    let first = find(x, i).unwrap_or(LIMIT);
+    let s = if v < 0 { Shape::Dot } else if v < 50 { Shape::Circle(v) } else { Shape::Box { w: v, h: 2 } };
+    let mut steps = 0;
+    'outer: for p in 0..5 {
+        for q in 0..5 {
+            if q == 3 { continue 'outer; }
+            if p == 3 && v > 0 { break 'outer; }
+            steps += p + q;
+        }
+    }
+    let mut n = 100;
+    let last = loop { n -= 7; if n < 10 { break n; } };
+    let chain = if let Some(z) = seen && z > 0 && z % 2 == 0 { z } else { -z_or(seen) };
+    let t = { let v = v ^ 5; v & 15 };
+    *o = late + sum + weights + top + seen.unwrap_or(0) + first + area(s) + steps + last + chain + t;
+}
+fn z_or(o: Option<i32>) -> i32 { match o { Some(z) if z > 5 => z, Some(z) => z + 1, None => 0 } }
+
+struct Acc<const B: i32> { sum: Tile<f32, {[B]}>, count: i32 }
+
+fn scale<T: FloatElement, const S: [i32; 1]>(t: Tile<T, S>, by: T) -> Tile<T, S> { t * by }
+fn push<const B: i32>(acc: &mut Acc<B>, t: Tile<f32, {[B]}>) {
+    acc.sum += t;
+    acc.count += 1;
+}
+
+#[tile]
+fn tiles<const B: i32>(z: &mut Tensor<f32, {[B]}>, x: &Tensor<f32, {[-1]}>, n: i32) {
+    let pid = program_id(0);
+    if pid >= num_programs(0) { return; }
+    let mut acc = Acc { sum: constant(0.0, shape![B]), count: 0 };
+    let mut k = 0;
+    while k < n {
+        let t = load_tile(x, shape![B], [pid]);
+        match k % 3 {
+            0 => push(&mut acc, t),
+            1 => push(&mut acc, scale(t, 2.0)),
+            _ => { if k > 5 { break; } }
+        }
+        k += 1;
+    }
+    let twice = |t: Tile<f32, {[B]}>| t + t;
+    let parts = [acc.sum, twice(acc.sum)];
+    let mut r = parts[1];
+    for j in 0..2usize { r = r + parts[j]; }
+    let lane = convert_tile::<f32>(iota::<i32, {[B]}>(shape![B]));
+    let neg = lt_tile(r, constant(0.0, shape![B]));
+    let picked = select(neg, -r, exp(lane * 0.0) * r);
+    z.store(picked + (acc.count as f32).broadcast(shape![B]) + max(1.0f32, 0.5) - min_tile(lane, lane) + lane);
+}
+
+#[tile]
+fn matrix<T: ElementType, const S: [i32; 2]>(z: &mut Tensor<T, S>, x: &Tensor<T, {[-1, -1]}>) {
+    let p = x.partition(shape![S[0], S[1]]);
+    let (i, j, _) = get_tile_block_id();
+    z.store(p.load([i, j]));
+}
+
+#[kernel]
+fn powers(x: &[f32], mut out: DisjointSlice<f32>) {
+    let idx = thread::index_1d();
+    let i = idx.get();
+    if let Some(o) = out.get_mut(idx) { *o = x[i].powi(3) + x[i].powi((i % 9) as i32 - 4); }
+}

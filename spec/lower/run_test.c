@@ -294,6 +294,75 @@ static int64_t case_sum_while(Run *r, int64_t n, int off) {
     return count_f32(want, n);
 }
 
+static int32_t max_of(int32_t a, int32_t z) { return a > z ? a : z; }
+
+/* Traits, closures, generics, Option, enums, labels, let-else: what `features` says in Rust. */
+static int32_t features(int64_t n, int64_t i) {
+    int32_t v = ix[i], late = v % 2 == 0 ? 1 : 2, q = v / 10, r = v % 10, a = r + 1, b = q;
+    int32_t sum = (a * 3 + b) * 3 + b;
+    int32_t weights = v * 6 + 3 + ((int32_t)(uint8_t)v + 5) * 4 + 5;
+    int32_t top = max_of(max_of(max_of(a, b), max_of(q, r)), 7), seen = 0, first = 1000, steps = 0;
+    bool has_seen = false;
+    for (int32_t j = 0; j < 4; j++) {
+        if (has_seen && seen > 10) continue;
+        seen = v + j;
+        has_seen = true;
+    }
+    for (int64_t k = n; k-- > i;)
+        if (ix[k] < 0) first = ix[k];
+    int32_t area = v < 0 ? 1 : v < 50 ? 3 * v * v : v * 2, last = 100;
+    for (int32_t p = 0; p < 5; p++)
+        for (int32_t k = 0; k < 3; k++) {
+            if (p == 3 && v > 0) goto done;
+            steps += p + k;
+        }
+done:
+    while (last >= 10) last -= 7;
+    int32_t or_zero = seen > 5 ? seen : seen + 1;
+    int32_t chain = seen > 0 && seen % 2 == 0 ? seen : -or_zero;
+    return late + sum + weights + top + seen + first + area + steps + last + chain + ((v ^ 5) & 15);
+}
+
+static int64_t case_features(Run *r, int64_t n, int off) {
+    int64_t bad = 0;
+    for (int i = 0; i < N_MAX; i++) ix[i] %= 20000; /* no product overflows */
+    Arg args[] = {I32(ix, n, 0), I32(iz, n, 0)};
+    launch(r, "features", args, 2);
+    for (int64_t i = 0; i < n; i++) bad += iz[i] != features(n, i) + off;
+    return bad;
+}
+
+static int64_t case_tiles(Run *r, int64_t n, int off) {
+    float want[N_MAX];
+    for (int64_t i = 0; i < n; i++) {
+        float s = 0, lane = (float)(i % 16);
+        for (int k = 0; k < 5; k++) s = k % 3 == 0 ? s + fx[i] : k % 3 == 1 ? fmaf(fx[i], 2.0f, s) : s;
+        float v = s + s + s + (s + s);
+        want[i] = (v < 0 ? -v : v) + (float)(4 + off) + 1.0f - lane + lane;
+    }
+    Arg args[] = {F32(fz, n, 16), F32(fx, n, 0), INT(5)};
+    launch(r, "tiles", args, 3);
+    return count_f32(want, n);
+}
+
+static int64_t case_powers(Run *r, int64_t n, int off) {
+    float want[N_MAX];
+    for (int64_t i = 0; i < n; i++) {
+        float x = fx[i], cube = x * (x * x), p = 1, a = x;
+        int e = (int)(i % 9) - 4 + off;
+        for (int b = e;;) {
+            if (b % 2) p *= a;
+            b /= 2;
+            if (!b) break;
+            a *= a;
+        }
+        want[i] = cube + (e < 0 ? 1.0f / p : p);
+    }
+    Arg args[] = {F32(fx, n, 0), F32(fz, n, 0)};
+    launch(r, "powers", args, 2);
+    return count_f32(want, n);
+}
+
 #define TEST(name)                                                                                 \
     static void test_##name(void **state) {                                                        \
         (void)state;                                                                               \
@@ -307,6 +376,9 @@ TEST(mandelbrot)
 TEST(mixed)
 TEST(casts)
 TEST(sum_while)
+TEST(features)
+TEST(tiles)
+TEST(powers)
 
 /* A read past the end gives zero, the kernel goes on, and the mailbox names the place. */
 static void test_failed_check(void **state) {
@@ -333,7 +405,8 @@ int main(int argc, char **argv) {
         cmocka_unit_test(test_vecadd),     cmocka_unit_test(test_clip),
         cmocka_unit_test(test_mandelbrot), cmocka_unit_test(test_mixed),
         cmocka_unit_test(test_casts),      cmocka_unit_test(test_sum_while),
-        cmocka_unit_test(test_failed_check),
+        cmocka_unit_test(test_tiles),      cmocka_unit_test(test_powers),
+        cmocka_unit_test(test_features),   cmocka_unit_test(test_failed_check),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

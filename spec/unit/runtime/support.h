@@ -32,7 +32,7 @@ typedef struct World {
     void *garbage;
 } World;
 
-static inline GpSpan resolve_site(void *ud, GpSite site) {
+static inline GpSpan resolve_site(void *ud, GpSite site, const GpSiteHint *hint) {
     World *w = ud;
     uint32_t start = w->script->line_starts[site.line - 1];
     GpStr line = gp_source_line(w->script, site.line - 1);
