@@ -34,6 +34,7 @@ typedef struct World {
 
 static inline GpSpan resolve_site(void *ud, GpSite site, const GpSiteHint *hint) {
     World *w = ud;
+    (void)hint;
     uint32_t start = w->script->line_starts[site.line - 1];
     GpStr line = gp_source_line(w->script, site.line - 1);
     return (GpSpan){w->script, start, (uint32_t)line.len};
