@@ -56,24 +56,59 @@ GpVal gp_lower_NumMulAdd(GpLower *lo, const GpLowerCall *call) {
     return gp_call_result(lo, call, gp_build(&lo->b, GpOp_Fma, x, 3, &t, 1)->results[0]);
 }
 
-enum { POWI_MAX = 1024 };
+enum { POWI_MAX = 1024 }; /* constant exponents up to it become a chain of products */
+
+static GpValue *powi_chain(GpLower *lo, GpValue *x, int64_t n, GpValue *unit) {
+    GpValue *power = NULL;
+    for (int64_t k = n < 0 ? -n : n; k; k /= 2) {
+        if (k & 1) power = power ? gp_build2(&lo->b, GpOp_Mul, power, x) : x;
+        if (k > 1) x = gp_build2(&lo->b, GpOp_Mul, x, x);
+    }
+    return power ? power : unit;
+}
+
+/* loop (r, x, n) { if n is odd r *= x; n /= 2; if n == 0 break r; x *= x } */
+static GpValue *powi_loop(GpLower *lo, GpValue *x, GpValue *n, GpValue *unit) {
+    GpValue *inits[3] = {unit, x, n}, *now[3];
+    GpRegion *body = gp_ir_region(lo->fn), *arms[2] = {gp_ir_region(lo->fn), gp_ir_region(lo->fn)};
+    for (int i = 0; i < 3; i++) now[i] = gp_ir_region_param(lo->fn, body, inits[i]->type, NULL);
+    GpLowerPlace at = gp_lower_enter(lo, body);
+    GpValue *two = gp_build_int(&lo->b, GpElem_I32, 2), *zero = gp_build_int(&lo->b, GpElem_I32, 0);
+    GpValue *odd = gp_build_cmp(&lo->b, GpPred_Ne, gp_build2(&lo->b, GpOp_Rem, now[2], two), zero);
+    GpValue *more = gp_build2(&lo->b, GpOp_Mul, now[0], now[1]);
+    GpValue *power = gp_build_select(&lo->b, odd, more, now[0]);
+    GpValue *rest = gp_build2(&lo->b, GpOp_Div, now[2], two);
+    GpValue *is_done = gp_build_cmp(&lo->b, GpPred_Eq, rest, zero);
+    GpInst *test = gp_build(&lo->b, GpOp_If, &is_done, 1, NULL, 0);
+    gp_ir_set_regions(lo->fn, test, arms, 2);
+    GpValue *square = gp_build2(&lo->b, GpOp_Mul, now[1], now[1]);
+    gp_build(&lo->b, GpOp_Yield, (GpValue *[]){power, square, rest}, 3, NULL, 0);
+    lo->b.region = arms[0];
+    GpInst *leave = gp_build(&lo->b, GpOp_Break, &power, 1, NULL, 0);
+    lo->b.region = arms[1];
+    gp_build(&lo->b, GpOp_Yield, NULL, 0, NULL, 0);
+    gp_lower_leave(lo, at);
+    GpInst *loop = gp_build(&lo->b, GpOp_Loop, inits, 3, &unit->type, 1);
+    gp_ir_set_regions(lo->fn, loop, &body, 1);
+    leave->target = loop;
+    return loop->results[0];
+}
 
 /* As compiler-rt: squares, and the reciprocal at the end for a negative exponent. */
 GpVal gp_lower_NumPowi(GpLower *lo, const GpLowerCall *call) {
     GpValue *x = gp_call_scalar(lo, call, 0), *exponent = gp_call_scalar(lo, call, 1);
     GpScalar n, one = {.elem = x->type->elem, .f = 1.0};
-    if (!gp_ir_const(exponent, &n) || n.i > POWI_MAX || n.i < -POWI_MAX) {
-        gp_lower_refuse(lo, call->span, "`powi` with an exponent that is no small constant");
-        return gp_lower_undef(lo, call->type);
+    GpValue *unit = gp_build_const(&lo->b, x->type, one);
+    if (gp_ir_const(exponent, &n) && n.i <= POWI_MAX && n.i >= -POWI_MAX) {
+        GpValue *power = powi_chain(lo, x, n.i, unit);
+        if (n.i < 0) power = gp_build2(&lo->b, GpOp_Div, unit, power);
+        return gp_call_result(lo, call, power);
     }
-    GpValue *unit = gp_build_const(&lo->b, x->type, one), *power = NULL;
-    for (int64_t k = n.i < 0 ? -n.i : n.i; k; k /= 2) {
-        if (k & 1) power = power ? gp_build2(&lo->b, GpOp_Mul, power, x) : x;
-        if (k > 1) x = gp_build2(&lo->b, GpOp_Mul, x, x);
-    }
-    if (!power) power = unit;
-    if (n.i < 0) power = gp_build2(&lo->b, GpOp_Div, unit, power);
-    return gp_call_result(lo, call, power);
+    GpValue *power = powi_loop(lo, x, exponent, unit);
+    GpValue *zero = gp_build_int(&lo->b, GpElem_I32, 0);
+    GpValue *is_negative = gp_build_cmp(&lo->b, GpPred_Lt, exponent, zero);
+    GpValue *inverse = gp_build2(&lo->b, GpOp_Div, unit, power);
+    return gp_call_result(lo, call, gp_build_select(&lo->b, is_negative, inverse, power));
 }
 
 GpVal gp_lower_NumAbs(GpLower *lo, const GpLowerCall *call) {

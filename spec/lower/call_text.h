@@ -3,7 +3,7 @@
 **   //@ call add{B = 128, T = "f16", grid = 8 2, block = 64}(part f32 [1024] tile [128],
 **       tensor f32 [4, 4] stride [4, 1] at 16, 3, 0.5, true)
 **
-** on one line. The options may be left out; strides are row-major and addresses aligned when they
+** or `//@ assume add{B = 128}`, on one line. The options may be left out; strides are row-major and addresses aligned when they
 ** are not given. */
 #ifndef GP_CALL_TEXT_H
 #define GP_CALL_TEXT_H
@@ -24,6 +24,7 @@ typedef struct CallText {
     uint32_t named_count;
     uint32_t grid[3], block[3];
     GpSpan site;
+    bool is_assumed;
 } CallText;
 
 typedef struct CallReader {
@@ -151,6 +152,7 @@ static inline bool read_call(const char *text, CallText *c) {
             read_option(&r, c);
             take(&r, ",");
         }
+    if (*r.at == '\n') return !r.is_bad;
     need(&r, "(");
     while (!r.is_bad && !take(&r, ")") && c->arg_count < CALL_ARGS) {
         read_arg(&r, &c->args[c->arg_count++]);
@@ -161,12 +163,17 @@ static inline bool read_call(const char *text, CallText *c) {
 
 /* The next call at or after `from`; NULL when there is none. *c is filled, its site too. */
 static inline const char *next_call(GpSource *src, const char *from, CallText *c, bool *is_bad) {
-    static const char mark[] = "//@ call ";
-    const char *at = strstr(from, mark);
+    static const char call[] = "//@ call ", assume[] = "//@ assume ";
+    const char *at = from;
+    while ((at = strstr(at, "//@ ")) && strncmp(at, call, sizeof call - 1) &&
+           strncmp(at, assume, sizeof assume - 1))
+        at++;
     if (!at) return NULL;
-    at += sizeof mark - 1;
+    bool is_assumed = at[4] == 'a';
+    at += (is_assumed ? sizeof assume : sizeof call) - 1;
     size_t len = strcspn(at, "\n");
     *is_bad = !read_call(at, c);
+    c->is_assumed = is_assumed;
     c->site = (GpSpan){src, (uint32_t)(at - src->text), (uint32_t)len};
     return at + len;
 }

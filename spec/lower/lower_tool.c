@@ -1,6 +1,6 @@
 /* lower_tool FILE.rs: checks the file, makes every `//@ call` in it, prints what comes out: the
-** IR of each instance (without optimizing passes) or the diagnostics. `//@ emit K{B = 1}()` gives
-** an instance from assumed facts. `--bind` prints the instance instead of its IR. */
+** IR of each instance (without optimizing passes) or the diagnostics. `//@ assume k{B = 1}` makes
+** an instance from names and assumed facts. `--bind` prints the instance instead of its IR. */
 #include "spec/lower/call_text.h"
 
 typedef struct Tool {
@@ -21,7 +21,7 @@ static char *read_file(const char *path, size_t *len) {
     return text;
 }
 
-static void print_instance(const GpInstance *inst) {
+static void print_instance(GpSession *s, const GpInstance *inst) {
     printf("grid %u %u %u block %u %u %u%s\n", inst->grid[0], inst->grid[1], inst->grid[2],
            inst->block[0], inst->block[1], inst->block[2], inst->equal_lens ? " equal_lens" : "");
     for (uint32_t i = 0; i < inst->arg_count; i++) {
@@ -30,11 +30,18 @@ static void print_instance(const GpInstance *inst) {
         if (inst->args[i].pass != GpPass_Scalar)
             printf(" rank %u%s%s%s", inst->args[i].rank, inst->args[i].aligned16 ? " aligned16" : "",
                    inst->args[i].unit_stride ? " unit_stride" : "", inst->args[i].small ? " small" : "");
+        else {
+            GpText value = {.session = s};
+            gp_scalar_print(inst->args[i].scalar, &value);
+            printf(" = %s", gp_text_cstr(&value));
+            gp_text_free(&value);
+        }
         printf("\n");
     }
+    printf("key %016llx%016llx\n", (unsigned long long)inst->key[0], (unsigned long long)inst->key[1]);
 }
 
-static void run_call(Tool *t, const CallText *c, bool is_assumed) {
+static void run_call(Tool *t, const CallText *c) {
     GpArena *arena = gp_arena_new(&t->s);
     const GpDef *kernel = gp_module_find_kernel(t->m, c->kernel);
     GpInstance *inst = NULL;
@@ -47,10 +54,10 @@ static void run_call(Tool *t, const CallText *c, bool is_assumed) {
                              .named = c->named, .named_count = c->named_count, .site = c->site};
     memcpy(request.grid, c->grid, sizeof request.grid);
     memcpy(request.block, c->block, sizeof request.block);
-    if (is_assumed)
+    if (c->is_assumed)
         gp_bind_assumed(t->m, arena, kernel, c->named, c->named_count, c->block, t->diags, &inst);
     else gp_bind(t->m, arena, &request, t->diags, &inst);
-    if (inst && t->only_bind) print_instance(inst);
+    if (inst && t->only_bind) print_instance(&t->s, inst);
     else if (inst && gp_instantiate(t->m, arena, inst, t->diags, &fn) == GpStatus_Ok) {
         GpText text = {.session = &t->s};
         gp_ir_print(fn, &text);
@@ -68,8 +75,7 @@ static void run_calls(Tool *t) {
             printf("malformed call: %.*s\n", (int)c.site.len, t->src->text + c.site.off);
             exit(2);
         }
-        run_call(t, &c, c.arg_count == 0 && strstr(c.kernel.at, "// assumed") != NULL &&
-                            strstr(c.kernel.at, "// assumed") < t->src->text + c.site.off + c.site.len);
+        run_call(t, &c);
     }
 }
 
