@@ -108,7 +108,6 @@ static void compile(GpSession *s, void *ud) {
     GpImage image = {0};
     add_interface(c, e, &image);
     c->status = run_backend(c, e, &image);
-    gp_debug_done(e);
     finish(c, &image);
 }
 

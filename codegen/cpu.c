@@ -321,20 +321,21 @@ static void release_jit(void *self) {
         LLVMConsumeError(error);
 }
 
-static bool load_object(GpEmit *e, LLVMMemoryBufferRef object, GpImage *image) {
+/* The JIT takes the object over. */
+static bool add_object(GpEmit *e, LLVMOrcLLJITRef jit) {
+    LLVMMemoryBufferRef object = e->llvm->output;
+    e->llvm->output = NULL;
+    LLVMOrcJITDylibRef dylib = LLVMOrcLLJITGetMainJITDylib(jit);
+    return take_error(e, LLVMOrcLLJITAddObjectFile(jit, dylib, object));
+}
+
+static bool load_object(GpEmit *e, GpImage *image) {
     LLVMOrcLLJITRef jit = NULL;
-    if (!take_error(e, LLVMOrcCreateLLJIT(&jit, NULL))) {
-        LLVMDisposeMemoryBuffer(object);
-        return false;
-    }
     LLVMOrcExecutorAddress entry = 0;
-    bool ok = define_symbols(e, jit);
-    if (!ok)
-        LLVMDisposeMemoryBuffer(object);
-    ok = ok &&
-         take_error(e, LLVMOrcLLJITAddObjectFile(jit, LLVMOrcLLJITGetMainJITDylib(jit), object));
-    ok = ok && take_error(e, LLVMOrcLLJITLookup(jit, &entry, "gp_entry"));
-    if (!ok) {
+    if (!take_error(e, LLVMOrcCreateLLJIT(&jit, NULL)))
+        return false;
+    if (!define_symbols(e, jit) || !add_object(e, jit) ||
+        !take_error(e, LLVMOrcLLJITLookup(jit, &entry, "gp_entry"))) {
         release_jit(jit);
         return false;
     }
@@ -351,7 +352,6 @@ static GpStatus print_stage(GpEmit *e, GpStage stage, GpText *text) {
         if (!code)
             return GpStatus_Compiler;
         gp_text_add(text, LLVMGetBufferStart(code), LLVMGetBufferSize(code));
-        LLVMDisposeMemoryBuffer(code);
         return GpStatus_Ok;
     }
     char *ir = LLVMPrintModuleToString(e->module);
@@ -375,6 +375,7 @@ GpStatus gp_cpu_compile(GpEmit *e, GpStage stage, GpText *text, GpImage *image) 
         return GpStatus_Compiler;
     if (text)
         return print_stage(e, stage, text);
-    LLVMMemoryBufferRef object = gp_llvm_emit(e->llvm, LLVMObjectFile);
-    return object && load_object(e, object, image) ? GpStatus_Ok : GpStatus_Compiler;
+    if (!gp_llvm_emit(e->llvm, LLVMObjectFile))
+        return GpStatus_Compiler;
+    return load_object(e, image) ? GpStatus_Ok : GpStatus_Compiler;
 }

@@ -13,7 +13,7 @@ void gp_debug_init(GpEmit *e) {
     GpPlaceInFile at = gp_span_start(e->fn->span);
     LLVMAddModuleFlag(e->module, LLVMModuleFlagBehaviorWarning, "Debug Info Version", 18,
                       LLVMValueAsMetadata(gp_emit_i32(e, LLVMDebugMetadataVersion())));
-    e->di = LLVMCreateDIBuilder(e->module);
+    e->di = e->llvm->di = LLVMCreateDIBuilder(e->module);
     e->di_file = make_file(e, at.file);
     LLVMDIBuilderCreateCompileUnit(e->di, LLVMDWARFSourceLanguageRust, e->di_file, "gpulua", 6,
                                    true, "", 0, 0, "", 0, GP_DWARF_DIRECTIVES_ONLY, 0, false, false,
@@ -28,9 +28,7 @@ void gp_debug_init(GpEmit *e) {
 }
 
 void gp_debug_done(GpEmit *e) {
-    if (!e->di)
-        return;
-    LLVMDIBuilderFinalize(e->di);
-    LLVMDisposeDIBuilder(e->di);
+    if (e->di)
+        LLVMDIBuilderFinalize(e->di);
     e->di = NULL;
 }

@@ -33,16 +33,17 @@ static const Candidate candidates[] = {
     {Root_System, NULL, "/usr/lib/clc/nvptx64--.bc"},
 };
 
-/* The path of the program or library that holds this function, without its last two names. */
+/* The path of the program or library that holds this function, without its last two names; links
+** are followed, since `require` finds the library through one in lua/5.4. */
 static const char *self_root(char *buffer, size_t size) {
     static const char anchor;
     Dl_info info;
     if (!dladdr(&anchor, &info) || !info.dli_fname)
         return NULL;
-    const char *slash = strrchr(info.dli_fname, '/');
-    if (!slash)
-        return NULL;
-    int len = snprintf(buffer, size, "%.*s/..", (int)(slash - info.dli_fname), info.dli_fname);
+    char *path = realpath(info.dli_fname, NULL);
+    char *slash = path ? strrchr(path, '/') : NULL;
+    int len = slash ? snprintf(buffer, size, "%.*s/..", (int)(slash - path), path) : 0;
+    free(path);
     return len > 0 && (size_t)len < size ? buffer : NULL;
 }
 

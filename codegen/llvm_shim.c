@@ -74,6 +74,10 @@ bool gp_llvm_init(GpLlvm *l, const char *name, const char *triple, const char *c
 }
 
 void gp_llvm_done(GpLlvm *l) {
+    if (l->output)
+        LLVMDisposeMemoryBuffer(l->output);
+    if (l->di)
+        LLVMDisposeDIBuilder(l->di);
     if (l->builder)
         LLVMDisposeBuilder(l->builder);
     if (l->module)
@@ -106,17 +110,13 @@ bool gp_llvm_run(GpLlvm *l, const char *passes) {
 }
 
 LLVMMemoryBufferRef gp_llvm_emit(GpLlvm *l, LLVMCodeGenFileType type) {
-    LLVMMemoryBufferRef out = NULL;
     char *error = NULL;
-    if (LLVMTargetMachineEmitToMemoryBuffer(l->tm, l->module, type, &error, &out)) {
+    gp_assert(!l->output);
+    if (LLVMTargetMachineEmitToMemoryBuffer(l->tm, l->module, type, &error, &l->output)) {
         gp_llvm_fail(l, error);
         LLVMDisposeMessage(error);
-        return NULL;
     }
-    if (!l->failed)
-        return out;
-    LLVMDisposeMemoryBuffer(out);
-    return NULL;
+    return l->failed ? NULL : l->output;
 }
 
 LLVMAttributeRef gp_llvm_attr(GpLlvm *l, const char *name, uint64_t value) {

@@ -16,6 +16,8 @@ typedef struct GpLlvm {
     LLVMModuleRef module;
     LLVMBuilderRef builder;
     LLVMTargetMachineRef tm;
+    LLVMDIBuilderRef di;        /* NULL until line directives are wanted */
+    LLVMMemoryBufferRef output; /* of the last gp_llvm_emit */
     bool failed;
     char message[512]; /* the first error, "" when none */
 } GpLlvm;
@@ -29,7 +31,8 @@ void gp_llvm_fail(GpLlvm *l, const char *what);
 /* Verifies, then runs a pipeline in opt's syntax. */
 bool gp_llvm_run(GpLlvm *l, const char *passes);
 bool gp_llvm_verify(GpLlvm *l);
-/* Object code or assembly; NULL on failure. The caller disposes it. */
+/* Object code or assembly; NULL on failure. Stays owned by *l; whoever takes it over sets
+** l->output to NULL. */
 LLVMMemoryBufferRef gp_llvm_emit(GpLlvm *l, LLVMCodeGenFileType type);
 const char *gp_llvm_version(void);
 /* "nobuiltin" and the like: an attribute of this context. */

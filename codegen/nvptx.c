@@ -134,6 +134,5 @@ GpStatus gp_nvptx_compile(GpEmit *e, GpStage stage, GpText *text, GpImage *image
         gp_text_add(text, LLVMGetBufferStart(ptx), LLVMGetBufferSize(ptx));
     else
         fill_image(e, ptx, image);
-    LLVMDisposeMemoryBuffer(ptx);
     return GpStatus_Ok;
 }

@@ -2,6 +2,7 @@
 **
 **   emit STAGE TARGET FILE   prints ir, ir-opt, llvm, llvm-opt, ptx or asm of the function in FILE
 **   time TARGET FILE         milliseconds of processor time of a compile: first, best of the rest
+**   keys FILE                the cache keys of the function in FILE are those of its targets
 **   ops                      every elementwise operation on every element type and both tracks:
 **                            CPU image against the interpreter on random data
 **   agree FILE [OUT]         the function in FILE on random data, CPU image against interpreter:
@@ -692,6 +693,28 @@ static void write_vectors(Tool *t) {
     fclose(t->records);
 }
 
+/* The same function for the same target has one key; another target or tile another. */
+static void check_keys(Tool *t) {
+    static const char *const names[] = {"cpu", "interp", "sm_80", "sm_90", "sm_90a"};
+    enum { NAMES = GP_COUNT(names), KEYS = 2 * NAMES };
+    uint8_t key[KEYS][32];
+    GpIrFn *fn = t->argc == 3 ? parse_file(t, t->argv[2]) : NULL;
+    for (int i = 0; i < KEYS && fn; i++) {
+        GpTarget target;
+        (void)gp_target_parse(gp_str_from(names[i % NAMES]), &target);
+        gp_codegen_key(t->cg, fn, &target, key[i]);
+        for (int j = 0; j < i; j++) {
+            bool is_same = memcmp(key[i], key[j], sizeof key[i]) == 0;
+            if (is_same == (i % NAMES == j % NAMES))
+                continue;
+            printf("FAILED: keys of %s and %s\n", names[i % NAMES], names[j % NAMES]);
+            t->status = 1;
+        }
+    }
+    if (!fn)
+        t->status = 2;
+}
+
 static void work(GpSession *s, void *ud) {
     (void)s;
     Tool *t = ud;
@@ -702,6 +725,8 @@ static void work(GpSession *s, void *ud) {
         time_compile(t);
     else if (strcmp(verb, "ops") == 0)
         run_ops(t);
+    else if (strcmp(verb, "keys") == 0)
+        check_keys(t);
     else if (strcmp(verb, "agree") == 0)
         agree(t);
     else if (strcmp(verb, "vectors") == 0)
