@@ -17,7 +17,8 @@ static void refuse(const Attr *a, GpSpan span, const char *what) {
 }
 
 static void malformed(const Attr *a, GpSpan span, const char *expected) {
-    gp_primary_label(gp_diag(check_of(a)->diags, GpDiag_G0202, span, a->name), "expected %s", expected);
+    gp_primary_label(gp_diag(check_of(a)->diags, GpDiag_G0202, span, a->name), "expected %s",
+                     expected);
 }
 
 static bool expect_fn(const Attr *a) {
@@ -28,12 +29,13 @@ static bool expect_fn(const Attr *a) {
     return false;
 }
 
-/* ---- values ----------------------------------------------------------------------------------- */
+/* ---- values -----------------------------------------------------------------------------------
+ */
 
 static bool read_int(const Attr *a, GpNode *n, uint32_t least, uint32_t *out) {
     uint64_t value;
-    if (n->kind == GpNode_Lit && GP_AS(Lit, n)->tok == GpTok_Int && gp_parse_int(GP_AS(Lit, n)->text, &value) &&
-        value >= least && value <= INT32_MAX) {
+    if (n->kind == GpNode_Lit && GP_AS(Lit, n)->tok == GpTok_Int &&
+        gp_parse_int(GP_AS(Lit, n)->text, &value) && value >= least && value <= INT32_MAX) {
         *out = (uint32_t)value;
         return true;
     }
@@ -67,20 +69,23 @@ static GpSym key_of(GpNode *n, GpNode **value) {
 }
 
 static bool is_true(const Attr *a, GpNode *n) {
-    if (n->kind == GpNode_Lit && (GP_AS(Lit, n)->tok == GpTok_True || GP_AS(Lit, n)->tok == GpTok_False))
+    if (n->kind == GpNode_Lit &&
+        (GP_AS(Lit, n)->tok == GpTok_True || GP_AS(Lit, n)->tok == GpTok_False))
         return GP_AS(Lit, n)->tok == GpTok_True;
     malformed(a, n->span, "`true` or `false`");
     return false;
 }
 
-/* ---- kernels ---------------------------------------------------------------------------------- */
+/* ---- kernels ----------------------------------------------------------------------------------
+ */
 
 static void set_kernel(const Attr *a, GpTrack track) {
     GpKernelAttrs *kernel = &a->def->kernel;
     if (!expect_fn(a))
         return;
     if (kernel->track != GpTrack_None) {
-        GpDiag *d = gp_diag(check_of(a)->diags, GpDiag_G0205, a->node->node.span, a->def->name->name);
+        GpDiag *d =
+            gp_diag(check_of(a)->diags, GpDiag_G0205, a->node->node.span, a->def->name->name);
         gp_primary_label(d, "one too many");
         gp_label(d, kernel->span, "it is a kernel by this one");
         return;
@@ -112,7 +117,8 @@ static void read_Kernel(const Attr *a) {
         if (flag && strcmp(flag->name, "unchecked_indexing") == 0)
             a->def->kernel.unchecked = true;
         else if (key)
-            refuse(a, arg->span, gp_arena_printf(check_of(a)->arena, "`%s` of `#[kernel]`", key->name));
+            refuse(a, arg->span,
+                   gp_arena_printf(check_of(a)->arena, "`%s` of `#[kernel]`", key->name));
         else
             refuse(a, arg->span, "a list of types in `#[kernel]`");
     }
@@ -163,7 +169,8 @@ static void read_Bounds(const Attr *a) {
     if (!expect_fn(a))
         return;
     if (a->node->args.len < 1 || a->node->args.len > 2) {
-        malformed(a, a->node->node.span, "`#[launch_bounds(max_threads)]` or `#[launch_bounds(max_threads, min_blocks)]`");
+        malformed(a, a->node->node.span,
+                  "`#[launch_bounds(max_threads)]` or `#[launch_bounds(max_threads, min_blocks)]`");
         return;
     }
     if (read_int(a, a->node->args.at[0], 1, &kernel->max_threads) && kernel->max_threads > 1024) {
@@ -188,8 +195,9 @@ static void read_block(const Attr *a, GpNode *value) {
         product = GP_MIN(product * kernel->block[i], UINT64_C(1) << 40);
     }
     if (product > 1024 || kernel->block[2] > 64) {
-        GpDiag *d = gp_diag(check_of(a)->diags, GpDiag_G0207, value->span,
-                            gp_arena_printf(check_of(a)->arena, "%llu", (unsigned long long)product));
+        GpDiag *d =
+            gp_diag(check_of(a)->diags, GpDiag_G0207, value->span,
+                    gp_arena_printf(check_of(a)->arena, "%llu", (unsigned long long)product));
         gp_primary_label(d, "at most 1024 in all, at most 64 in z");
     }
 }
@@ -207,7 +215,8 @@ static void read_Contract(const Attr *a) {
         } else if (key && strcmp(key->name, "block") == 0) {
             read_block(a, value);
         } else if (key) {
-            refuse(a, arg->span, gp_arena_printf(check_of(a)->arena, "`%s` of `#[launch_contract]`", key->name));
+            refuse(a, arg->span,
+                   gp_arena_printf(check_of(a)->arena, "`%s` of `#[launch_contract]`", key->name));
         } else {
             malformed(a, arg->span, "`key = value`");
         }
@@ -228,11 +237,13 @@ static void finish_kernel(GpCollect *k, GpDef *def) {
     if (has_launch && kernel->track != GpTrack_Simt) {
         GpDiag *d = gp_diag(k->c->diags, GpDiag_G0208, def->span,
                             kernel->domain ? "launch_contract" : "launch_bounds");
-        gp_primary_label(d, kernel->track == GpTrack_Tile ? "a tile kernel has no threads" : "not a `#[kernel]`");
+        gp_primary_label(d, kernel->track == GpTrack_Tile ? "a tile kernel has no threads"
+                                                          : "not a `#[kernel]`");
         return;
     }
     if (product && kernel->max_threads && product > kernel->max_threads) {
-        GpDiag *d = gp_diag(k->c->diags, GpDiag_G0209, def->span, gp_arena_printf(k->c->arena, "%u", product),
+        GpDiag *d = gp_diag(k->c->diags, GpDiag_G0209, def->span,
+                            gp_arena_printf(k->c->arena, "%u", product),
                             gp_arena_printf(k->c->arena, "%u", kernel->max_threads));
         gp_primary_label(d, "`launch_contract` and `launch_bounds` disagree");
     }
@@ -240,20 +251,23 @@ static void finish_kernel(GpCollect *k, GpDef *def) {
         kernel->max_threads = product;
 }
 
-/* ---- the others ------------------------------------------------------------------------------- */
+/* ---- the others -------------------------------------------------------------------------------
+ */
 
 static void read_TileModule(const Attr *a) {
     if (a->def->kind == GpDef_Module)
         a->def->track = GpTrack_Tile;
     else
-        gp_primary_label(gp_diag(check_of(a)->diags, GpDiag_G0204, a->node->node.span, a->name), "not a module");
+        gp_primary_label(gp_diag(check_of(a)->diags, GpDiag_G0204, a->node->node.span, a->name),
+                         "not a module");
 }
 
 static void read_SimtModule(const Attr *a) {
     if (a->def->kind == GpDef_Module)
         a->def->track = GpTrack_Simt;
     else
-        gp_primary_label(gp_diag(check_of(a)->diags, GpDiag_G0204, a->node->node.span, a->name), "not a module");
+        gp_primary_label(gp_diag(check_of(a)->diags, GpDiag_G0204, a->node->node.span, a->name),
+                         "not a module");
 }
 
 static void read_Device(const Attr *a) {
@@ -268,7 +282,8 @@ static void read_Derive(const Attr *a) {
             a->def->is_copy = true;
         else if (!name || (strcmp(name->name, "Clone") != 0 && strcmp(name->name, "Debug") != 0))
             refuse(a, a->node->args.at[i]->span,
-                   name ? gp_arena_printf(check_of(a)->arena, "`#[derive(%s)]`", name->name) : "this derive");
+                   name ? gp_arena_printf(check_of(a)->arena, "`#[derive(%s)]`", name->name)
+                        : "this derive");
     }
 }
 
@@ -281,7 +296,8 @@ static void read_Unsupported(const Attr *a) {
 static bool expect_std(const Attr *a) {
     if (a->k->is_std)
         return true;
-    gp_primary_label(gp_diag(check_of(a)->diags, GpDiag_G0022, a->node->node.span, a->name), "unknown attribute");
+    gp_primary_label(gp_diag(check_of(a)->diags, GpDiag_G0022, a->node->node.span, a->name),
+                     "unknown attribute");
     return false;
 }
 
@@ -355,7 +371,8 @@ static const char *path_of(GpCheck *c, GpAstAttr *node) {
     for (uint32_t i = 0; i < p->segments.len; i++) {
         const char *name = GP_AS(Segment, p->segments.at[i])->name->name;
         bool is_prefix = i + 1 < p->segments.len && i == 0 &&
-                         (strcmp(name, "cuda_device") == 0 || strcmp(name, "cuda_host") == 0 || strcmp(name, "core") == 0);
+                         (strcmp(name, "cuda_device") == 0 || strcmp(name, "cuda_host") == 0 ||
+                          strcmp(name, "core") == 0);
         if (!is_prefix)
             text = gp_arena_printf(c->arena, "%s%s%s", text, *text ? "::" : "", name);
     }

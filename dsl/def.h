@@ -127,7 +127,7 @@ struct GpDef {
     GpOp op;                /* #[op]: the IR op it is; meaningful when has_op */
     bool has_op;
     GpIntrinsic intrinsic;
-    GpSym intrinsic_arg;    /* #[intrinsic = "CompareTile", arg = "lt"]: which sister */
+    GpSym intrinsic_arg;    /* #[intrinsic(CompareTile, "lt")]: which sister; its own name when not said */
 
     GpLang lang;
     struct GpImports *imports; /* Module, Fn: private to resolve_use.c */

@@ -5,7 +5,8 @@
 #include "dsl/type_table.h"
 #include "dsl/unify.h"
 
-/* ---- indices ---------------------------------------------------------------------------------- */
+/* ---- indices ----------------------------------------------------------------------------------
+ */
 
 void gp_index_add(GpCheck *c, GpMap *map, const void *key, GpDef *def) {
     GpDefList *list = gp_map_get(map, key);
@@ -44,7 +45,8 @@ GpDef *gp_index_impl(GpCheck *c, const GpDef *trait, uint32_t n) {
     return nth(c, &c->std->trait_impls, c->module ? &c->module->trait_impls : NULL, trait, n);
 }
 
-/* ---- variables -------------------------------------------------------------------------------- */
+/* ---- variables --------------------------------------------------------------------------------
+ */
 
 bool gp_unify_enter(GpCheck *c) {
     if (c->unify)
@@ -65,7 +67,8 @@ GpGArg *gp_fresh_args(GpCheck *c, const GpDef *def, const GpGArg *given, uint32_
     return args;
 }
 
-/* ---- traits ----------------------------------------------------------------------------------- */
+/* ---- traits -----------------------------------------------------------------------------------
+ */
 
 static bool has_supertrait(const GpDef *trait, const GpDef *wanted, uint32_t depth) {
     if (trait == wanted)
@@ -142,7 +145,9 @@ bool gp_ty_is_copy(const GpType *t) {
     gp_unreachable();
 }
 
-bool gp_ty_is_lang(const GpType *t, GpLang lang) { return t->kind == GpTy_Adt && t->def->lang == lang; }
+bool gp_ty_is_lang(const GpType *t, GpLang lang) {
+    return t->kind == GpTy_Adt && t->def->lang == lang;
+}
 
 const GpType *gp_expr_type(const GpNode *expr) {
     const GpType *t = expr->type;
@@ -216,11 +221,12 @@ bool gp_find_unmet_bound(GpCheck *c, const GpDef *def, const GpGArg *args, uint3
     return false;
 }
 
-/* ---- associated items ------------------------------------------------------------------------- */
+/* ---- associated items -------------------------------------------------------------------------
+ */
 
 /* An item of a trait among the bounds of a parameter, supertraits included. */
-static GpDef *item_of_bounds(const GpDef *param, GpSym name, bool want_type, const GpBoundArgs **args,
-                             uint32_t depth) {
+static GpDef *item_of_bounds(const GpDef *param, GpSym name, bool want_type,
+                             const GpBoundArgs **args, uint32_t depth) {
     for (uint32_t i = 0; i < param->bound_count && depth < 16; i++) {
         GpDef *trait = param->bounds[i];
         GpDef *item = gp_map_get(want_type ? &trait->types : &trait->values, name);
@@ -233,7 +239,8 @@ static GpDef *item_of_bounds(const GpDef *param, GpSym name, bool want_type, con
     return NULL;
 }
 
-static bool find_param_item(GpCheck *c, const GpType *self, GpSym name, bool want_type, GpAssocFound *out) {
+static bool find_param_item(GpCheck *c, const GpType *self, GpSym name, bool want_type,
+                            GpAssocFound *out) {
     const GpBoundArgs *bound;
     GpDef *item = item_of_bounds(self->def, name, want_type, &bound, 0);
     if (!item)
@@ -278,7 +285,8 @@ static bool try_item(GpCheck *c, const GpType *self, GpDef *item, GpAssocFound *
     return false;
 }
 
-bool gp_find_assoc_item(GpCheck *c, const GpType *self, GpSym name, bool want_type, GpAssocFound *out) {
+bool gp_find_assoc_item(GpCheck *c, const GpType *self, GpSym name, bool want_type,
+                        GpAssocFound *out) {
     self = gp_shallow(c, self);
     if (self->kind == GpTy_Param && find_param_item(c, self, name, want_type, out))
         return true;
@@ -299,8 +307,8 @@ bool gp_find_assoc_item(GpCheck *c, const GpType *self, GpSym name, bool want_ty
     return found;
 }
 
-static GpDef *impl_item(GpCheck *c, const GpType *self, const GpDef *impl, const GpDef *trait, GpSym name,
-                        GpSubst *subst) {
+static GpDef *impl_item(GpCheck *c, const GpType *self, const GpDef *impl, const GpDef *trait,
+                        GpSym name, GpSubst *subst) {
     GpGArg *args;
     GpTry mark = gp_unify_try(c);
     if (!gp_match_impl(c, impl, self, &args)) {
@@ -326,7 +334,8 @@ static GpDef *impl_item(GpCheck *c, const GpType *self, const GpDef *impl, const
     return item;
 }
 
-GpDef *gp_find_assoc(GpCheck *c, const GpType *self, const GpDef *trait, GpSym name, GpSubst *subst) {
+GpDef *gp_find_assoc(GpCheck *c, const GpType *self, const GpDef *trait, GpSym name,
+                     GpSubst *subst) {
     self = gp_shallow(c, self);
     if (self->kind == GpTy_Param || self->kind == GpTy_Infer || self->kind == GpTy_Error)
         return NULL;
@@ -342,7 +351,8 @@ GpDef *gp_find_assoc(GpCheck *c, const GpType *self, const GpDef *trait, GpSym n
     return item;
 }
 
-/* ---- projections ------------------------------------------------------------------------------ */
+/* ---- projections ------------------------------------------------------------------------------
+ */
 
 static const GpType *param_projection(const GpType *assoc) {
     const GpDef *param = assoc->inner->def;
@@ -379,7 +389,9 @@ static const GpType *keep_type(void *ud, const GpType *t) {
     return t;
 }
 
-static const GpConst *keep_atom(void *ud, GpAtom atom) { return gp_const_atom(((GpCheck *)ud)->types, atom); }
+static const GpConst *keep_atom(void *ud, GpAtom atom) {
+    return gp_const_atom(((GpCheck *)ud)->types, atom);
+}
 
 static const GpShapeTy *keep_shape(void *ud, const GpShapeTy *sh) {
     (void)ud;

@@ -35,7 +35,8 @@ typedef struct GpAssocFound {
     GpDef *item;
     GpGArg *owner_args; /* for the first item->parent_generic_count generics */
 } GpAssocFound;
-bool gp_find_assoc_item(GpCheck *c, const GpType *self, GpSym name, bool want_type, GpAssocFound *out);
+bool gp_find_assoc_item(GpCheck *c, const GpType *self, GpSym name, bool want_type,
+                        GpAssocFound *out);
 
 /* Runs with a set of variables even outside of bodies: begin gives true when it made one. */
 bool gp_unify_enter(GpCheck *c);

@@ -97,7 +97,8 @@ static bool try_unsized(GpCheck *c, const Step *step, GpSym name, GpMethod *out)
     const GpType *slice = gp_ty_slice(c->types, step->type->inner);
     for (int is_mut = 0; is_mut < 2; is_mut++) {
         Step s = *step;
-        add_step(&s, is_mut ? GpAdjust_BorrowMut : GpAdjust_Borrow, gp_ty_ref(c->types, step->type, is_mut));
+        add_step(&s, is_mut ? GpAdjust_BorrowMut : GpAdjust_Borrow,
+                 gp_ty_ref(c->types, step->type, is_mut));
         add_step(&s, GpAdjust_Unsize, gp_ty_ref(c->types, slice, is_mut));
         if (try_all(c, s.type, name, out)) {
             out->adjust = make_adjust(c, &s);
@@ -111,7 +112,8 @@ bool gp_find_method(GpCheck *c, GpDef *scope, const GpType *receiver, GpSym name
     Step step = {.type = gp_shallow(c, receiver)};
     (void)scope; /* traits count as imported wherever they are declared */
     for (uint32_t derefs = 0; derefs < MAX_DEREFS; derefs++) {
-        if (step.type->kind == GpTy_Error || (step.type->kind == GpTy_Infer && step.type->infer == GpInfer_Any))
+        if (step.type->kind == GpTy_Error ||
+            (step.type->kind == GpTy_Infer && step.type->infer == GpInfer_Any))
             return false;
         if (try_step(c, &step, name, out))
             return true;
@@ -122,7 +124,8 @@ bool gp_find_method(GpCheck *c, GpDef *scope, const GpType *receiver, GpSym name
     return step.type->kind == GpTy_Array && try_unsized(c, &step, name, out);
 }
 
-/* ---- fields ----------------------------------------------------------------------------------- */
+/* ---- fields -----------------------------------------------------------------------------------
+ */
 
 static bool tuple_index(GpSym name, uint32_t count, uint32_t *out) {
     uint32_t value = 0;
@@ -135,7 +138,8 @@ static bool tuple_index(GpSym name, uint32_t count, uint32_t *out) {
     return value < count;
 }
 
-static bool field_of(GpCheck *c, const GpType *t, GpSym name, uint32_t *index, const GpType **type) {
+static bool field_of(GpCheck *c, const GpType *t, GpSym name, uint32_t *index,
+                     const GpType **type) {
     if (t->kind == GpTy_Tuple && tuple_index(name, t->arg_count, index)) {
         *type = t->args[*index].type;
         return true;
@@ -147,7 +151,8 @@ static bool field_of(GpCheck *c, const GpType *t, GpSym name, uint32_t *index, c
         found = t->def->field_names[i] == name;
         *index = i;
     }
-    if (!found && (!t->def->field_count || t->def->field_names[0] || !tuple_index(name, t->def->field_count, index)))
+    if (!found && (!t->def->field_count || t->def->field_names[0] ||
+                   !tuple_index(name, t->def->field_count, index)))
         return false;
     GpSubst s = {(const GpDef *const *)t->def->generics, t->args, t->arg_count};
     *type = gp_normalize(c, gp_ty_subst(c->types, t->def->field_types[*index], &s));

@@ -114,21 +114,21 @@ static const GpConst *intern_sum(GpTypes *ts, const Sum *sum) {
         return gp_const_error(ts);
     if (sum->count == 1 && sum->terms[0].factor == 1 && sum->terms[0].atom_count == 1 &&
         !sum->terms[0].atoms[0].param)
-        return intern_const(ts, (GpConst){.kind = GpConst_Infer,
-                                          .var = (uint32_t)sum->terms[0].atoms[0].index});
+        return intern_const(
+            ts, (GpConst){.kind = GpConst_Infer, .var = (uint32_t)sum->terms[0].atoms[0].index});
     GpMonomial terms[MAX_TERMS];
     for (uint32_t i = 0; i < sum->count; i++) {
         const Term *t = &sum->terms[i];
         terms[i] = (GpMonomial){t->factor, t->atom_count, t->atoms};
     }
-    return intern_const(
-        ts, (GpConst){.kind = GpConst_Poly, .term_count = sum->count, .terms = terms});
+    return intern_const(ts,
+                        (GpConst){.kind = GpConst_Poly, .term_count = sum->count, .terms = terms});
 }
 
 const GpConst *gp_const_int(GpTypes *ts, int64_t value) {
     GpMonomial term = {value, 0, NULL};
-    return intern_const(
-        ts, (GpConst){.kind = GpConst_Poly, .term_count = value != 0, .terms = &term});
+    return intern_const(ts,
+                        (GpConst){.kind = GpConst_Poly, .term_count = value != 0, .terms = &term});
 }
 
 const GpConst *gp_const_dynamic(GpTypes *ts) {

@@ -13,17 +13,17 @@ typedef GP_VEC(GpDef *) GpDefVec;
 
 /* One name or glob of a use tree. */
 typedef struct GpImport {
-    GpDef *scope;          /* module or fn that holds the `use` */
-    const GpSym *path;     /* without the last name of a named import */
+    GpDef *scope;      /* module or fn that holds the `use` */
+    const GpSym *path; /* without the last name of a named import */
     const GpSpan *spans;
     uint32_t path_len;
-    bool is_global;        /* ::path */
+    bool is_global; /* ::path */
     bool is_glob;
     bool is_pub;
-    GpSym name, alias;     /* named: what is imported, and as what */
-    GpSpan span;           /* of the last name, or of the glob */
+    GpSym name, alias; /* named: what is imported, and as what */
+    GpSpan span;       /* of the last name, or of the glob */
     bool is_done;
-    bool is_reported;      /* names from it were reported once, at the `use` */
+    bool is_reported; /* names from it were reported once, at the `use` */
 } GpImport;
 
 /* What `use` brought into a scope. */
@@ -38,13 +38,14 @@ typedef struct GpCollect {
     GpCheck *c;
     bool is_std;
     uint32_t *next_id;
-    GpDefVec defs;    /* every def that has a node, in source order */
+    GpDefVec defs; /* every def that has a node, in source order */
     GpDefVec fns, kernels, impls, consts;
     GP_VEC(GpImport) imports;
 } GpCollect;
 
 /* resolve_collect.c */
-GpDef *gp_collect_def(GpCollect *k, GpDefKind kind, GpSym name, GpSpan span, GpNode *node, GpDef *parent);
+GpDef *gp_collect_def(GpCollect *k, GpDefKind kind, GpSym name, GpSpan span, GpNode *node,
+                      GpDef *parent);
 void gp_collect_items(GpCollect *k, GpDef *parent, GpNodeList items);
 void gp_collect_passes(GpCollect *k); /* everything after the defs exist */
 GpMap *gp_def_map(GpDef *def, GpNamespace ns);
@@ -59,6 +60,10 @@ GpDef *gp_find_in_module(GpCheck *c, GpDef *module, GpSym name, GpNamespace ns);
 GpDef *gp_find_crate(GpCheck *c, GpSym name);
 GpDef *gp_module_of(GpDef *scope); /* the nearest module around, itself included */
 GpDef *gp_crate_of(GpDef *def);    /* the root module */
+/* Whether def may be named from scope: it is `pub`, or scope is in its module. */
+bool gp_is_visible(const GpDef *def, GpDef *scope);
+void gp_report_private(GpCheck *c, const GpDef *def, GpSpan use); /* E0603 */
+void gp_note_unknown_globs(GpCheck *c, GpDef *scope, GpDiag *d);
 /* The import of an unknown crate that would define the name; NULL when none does. */
 const GpImport *gp_find_unknown_import(GpCheck *c, GpDef *scope, GpSym name);
 /* Why a name that was not found is missing, where that is known: its import is of an unknown
@@ -68,17 +73,19 @@ bool gp_report_peer_name(GpCheck *c, GpSym name, GpSpan use);
 
 /* resolve_path.c */
 typedef struct GpTarget {
-    GpDef *def;           /* NULL: a type without one, `type` */
-    const GpGArg *args;   /* for def->generics */
+    GpDef *def;         /* NULL: a type without one, `type` */
+    const GpGArg *args; /* for def->generics */
     uint32_t arg_count;
-    const GpType *type;   /* when the path names a type */
+    const GpType *type; /* when the path names a type */
 } GpTarget;
 /* `fill`: left-out generic arguments become variables. Reports. */
-bool gp_resolve_target(GpCheck *c, GpDef *scope, GpAstPath *path, GpNamespace ns, bool fill, GpTarget *out);
+bool gp_resolve_target(GpCheck *c, GpDef *scope, GpAstPath *path, GpNamespace ns, bool fill,
+                       GpTarget *out);
 /* Looks a lone name up without reporting; NULL when the path is none or unknown. */
 GpDef *gp_find_path_quietly(GpCheck *c, GpDef *scope, GpNode *path, GpNamespace ns);
 const GpType *gp_find_primitive(GpCheck *c, GpSym name); /* NULL when it is none */
-GpDef *gp_resolve_trait(GpCheck *c, GpDef *scope, GpAstPath *path); /* E0405, E0404; NULL after it */
+GpDef *gp_resolve_trait(GpCheck *c, GpDef *scope,
+                        GpAstPath *path); /* E0405, E0404; NULL after it */
 
 /* resolve_similar.c: as gp_find_similar, in a list */
 GpSym gp_find_nearest(GpSym name, const GpSym *names, uint32_t count);
@@ -89,9 +96,9 @@ const GpGArg *gp_resolve_args(GpCheck *c, GpDef *scope, GpDef *def, const GpGArg
 GpGArg gp_garg_error(GpCheck *c, const GpDef *generic);
 
 /* resolve_type.c */
-const GpType *gp_alias_type(GpCheck *c, GpDef *alias); /* resolves it on demand */
+const GpType *gp_alias_type(GpCheck *c, GpDef *alias);     /* resolves it on demand */
 GpGArg gp_garg_of_param(GpCheck *c, const GpDef *generic); /* the generic itself as an argument */
-const GpType *gp_self_type(GpCheck *c, GpDef *scope);  /* what Self is; NULL outside of impls */
+const GpType *gp_self_type(GpCheck *c, GpDef *scope);      /* what Self is; NULL outside of impls */
 
 /* resolve_const.c */
 bool gp_parse_int(GpSym text, uint64_t *out);

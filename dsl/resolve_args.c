@@ -33,14 +33,16 @@ static void report_count(GpCheck *c, GpDef *def, GpAstSegment *seg, uint32_t wan
     const char *bound = least == want ? "" : given > want ? "at most " : "at least ";
     GpDiag *d;
     if (given == 0)
-        d = gp_diag(c->diags, GpDiag_E0107, span,
-                    gp_arena_printf(c->arena, "missing generics for %s `%s`", kind, def->name->name));
+        d = gp_diag(
+            c->diags, GpDiag_E0107, span,
+            gp_arena_printf(c->arena, "missing generics for %s `%s`", kind, def->name->name));
     else
         d = gp_diag(c->diags, GpDiag_E0107, span,
-                    gp_arena_printf(c->arena,
-                                    "%s takes %s%u generic argument%s but %u generic argument%s %s supplied",
-                                    kind, bound, shown, plural(shown), given, plural(given),
-                                    given == 1 ? "was" : "were"));
+                    gp_arena_printf(
+                        c->arena,
+                        "%s takes %s%u generic argument%s but %u generic argument%s %s supplied",
+                        kind, bound, shown, plural(shown), given, plural(given),
+                        given == 1 ? "was" : "were"));
     gp_primary_label(d, "expected %s%u generic argument%s", bound, shown, plural(shown));
     if (def->is_std)
         return;
@@ -72,7 +74,8 @@ static GpGArg arg_of_node(GpCheck *c, GpDef *scope, const GpDef *generic, GpNode
         return gp_fresh_arg(c, generic);
     if (generic->kind == GpDef_TypeParam) {
         if (!is_type_node(node)) {
-            gp_primary_label(gp_diag(c->diags, GpDiag_E0747, node->span, "constant", "type"), "expected a type");
+            gp_primary_label(gp_diag(c->diags, GpDiag_E0747, node->span, "constant", "type"),
+                             "expected a type");
             return gp_garg_error(c, generic);
         }
         return (GpGArg){GpGArg_Type, {.type = gp_type_of_node(c, scope, node)}};
@@ -80,7 +83,8 @@ static GpGArg arg_of_node(GpCheck *c, GpDef *scope, const GpDef *generic, GpNode
     if (is_hole && c->unify)
         return gp_fresh_arg(c, generic);
     if (is_type_node(node) && !may_be_const(c, scope, node)) {
-        gp_primary_label(gp_diag(c->diags, GpDiag_E0747, node->span, "type", "constant"), "expected a constant");
+        gp_primary_label(gp_diag(c->diags, GpDiag_E0747, node->span, "type", "constant"),
+                         "expected a constant");
         return gp_garg_error(c, generic);
     }
     if (generic->const_type->kind == GpTy_Array)

@@ -5,33 +5,50 @@
 
 GpMap *gp_def_map(GpDef *def, GpNamespace ns) {
     switch (ns) {
-    case GpNs_Type: return &def->types;
-    case GpNs_Value: return &def->values;
-    case GpNs_Macro: return &def->macros;
+    case GpNs_Type:
+        return &def->types;
+    case GpNs_Value:
+        return &def->values;
+    case GpNs_Macro:
+        return &def->macros;
     }
     gp_unreachable();
 }
 
 const char *gp_def_kind_name(const GpDef *def) {
     switch (def->kind) {
-    case GpDef_Module: return "module";
+    case GpDef_Module:
+        return "module";
     case GpDef_Fn:
         return def->parent && (def->parent->kind == GpDef_Impl || def->parent->kind == GpDef_Trait)
                    ? (def->sig.has_self ? "method" : "associated function")
                    : "function";
-    case GpDef_Struct: return "struct";
-    case GpDef_Union: return "union";
-    case GpDef_Enum: return "enum";
-    case GpDef_Variant: return "variant";
-    case GpDef_Trait: return "trait";
-    case GpDef_Impl: return "impl";
-    case GpDef_TypeAlias: return "type alias";
-    case GpDef_Const: return "constant";
-    case GpDef_Static: return "static";
-    case GpDef_AssocType: return "associated type";
-    case GpDef_TypeParam: return "type parameter";
-    case GpDef_ConstParam: return "const parameter";
-    case GpDef_Macro: return "macro";
+    case GpDef_Struct:
+        return "struct";
+    case GpDef_Union:
+        return "union";
+    case GpDef_Enum:
+        return "enum";
+    case GpDef_Variant:
+        return "variant";
+    case GpDef_Trait:
+        return "trait";
+    case GpDef_Impl:
+        return "impl";
+    case GpDef_TypeAlias:
+        return "type alias";
+    case GpDef_Const:
+        return "constant";
+    case GpDef_Static:
+        return "static";
+    case GpDef_AssocType:
+        return "associated type";
+    case GpDef_TypeParam:
+        return "type parameter";
+    case GpDef_ConstParam:
+        return "const parameter";
+    case GpDef_Macro:
+        return "macro";
     }
     gp_unreachable();
 }
@@ -44,11 +61,12 @@ GpNodeList gp_node_attrs(GpNode *item) {
 #define FIELD(Kind)                                                                                \
     if (item->kind == GpNode_##Kind)                                                               \
         return GP_AS(Kind, item)->attrs;
-    FIELD(Module) FIELD(Fn) FIELD(Struct) FIELD(Union) FIELD(Enum) FIELD(Trait) FIELD(Impl)
-    FIELD(TypeAlias) FIELD(Const) FIELD(Static) FIELD(MacroRules) FIELD(Variant) FIELD(Generic)
-    FIELD(Extern) FIELD(Use) FIELD(MacroItem)
+    FIELD(Module)
+    FIELD(Fn) FIELD(Struct) FIELD(Union) FIELD(Enum) FIELD(Trait) FIELD(Impl) FIELD(TypeAlias)
+        FIELD(Const) FIELD(Static) FIELD(MacroRules) FIELD(Variant) FIELD(Generic) FIELD(Extern)
+            FIELD(Use) FIELD(MacroItem)
 #undef FIELD
-    return (GpNodeList){NULL, 0};
+                return (GpNodeList){NULL, 0};
 }
 
 static bool is_name_byte(char b) {
@@ -187,8 +205,8 @@ static void collect_enum(GpCollect *k, GpDef *parent, GpAstEnum *e) {
     def->items = GP_NEW_ARRAY(k->c->arena, GpDef *, e->variants.len);
     for (uint32_t i = 0; i < e->variants.len; i++) {
         GpAstVariant *v = GP_AS(Variant, e->variants.at[i]);
-        GpDef *variant = gp_collect_def(k, GpDef_Variant, v->name, find_name_span(&v->node, v->name),
-                                        &v->node, def);
+        GpDef *variant = gp_collect_def(k, GpDef_Variant, v->name,
+                                        find_name_span(&v->node, v->name), &v->node, def);
         variant->generics = def->generics;
         variant->generic_count = def->generic_count;
         variant->parent_generic_count = def->generic_count;
@@ -227,8 +245,8 @@ static void collect_static(GpCollect *k, GpDef *parent, GpAstStatic *item) {
 
 static void collect_alias(GpCollect *k, GpDef *parent, GpAstTypeAlias *item) {
     bool is_assoc = parent->kind == GpDef_Impl || parent->kind == GpDef_Trait;
-    GpDef *def = start_item(k, is_assoc ? GpDef_AssocType : GpDef_TypeAlias, item->name, &item->node,
-                            parent);
+    GpDef *def = start_item(k, is_assoc ? GpDef_AssocType : GpDef_TypeAlias, item->name,
+                            &item->node, parent);
     def->is_pub = item->is_pub;
     enter_name(k, parent, def, GpNs_Type);
 }

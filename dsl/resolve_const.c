@@ -64,7 +64,8 @@ static const GpConst *fold(GpCheck *c, GpAstBinary *b, const GpConst *l, const G
         return refuse(c, b->node.span);
     bool is_division = b->op == GpTok_Slash || b->op == GpTok_Percent;
     if (is_division && (y == 0 || (y == -1 && x == INT64_MIN))) {
-        gp_primary_label(gp_diag(c->diags, GpDiag_E0080, b->node.span), "attempt to divide `%lld` by zero", (long long)x);
+        gp_primary_label(gp_diag(c->diags, GpDiag_E0080, b->node.span),
+                         "attempt to divide `%lld` by zero", (long long)x);
         return gp_const_error(c->types);
     }
     bool is_shift = b->op == GpTok_Shl || b->op == GpTok_Shr;
@@ -113,7 +114,9 @@ static GpDef *const_path(GpCheck *c, GpDef *scope, GpNode *node) {
     GpAstPath *path = GP_AS(Path, node->kind == GpNode_TypePath ? GP_AS(TypePath, node)->path
                                                                 : GP_AS(PathExpr, node)->path);
     GpTarget target;
-    GpSym lone = path->segments.len == 1 && !path->self_type ? GP_AS(Segment, path->segments.at[0])->name : NULL;
+    GpSym lone = path->segments.len == 1 && !path->self_type
+                     ? GP_AS(Segment, path->segments.at[0])->name
+                     : NULL;
     if (lone && c->is_local && c->is_local(c->is_local_ud, lone)) {
         GpDiag *d = gp_diag(c->diags, GpDiag_E0435, node->span);
         gp_primary_label(d, "non-constant value");
@@ -132,7 +135,8 @@ static bool enter_const(GpCheck *c, GpDef *def) {
         def->check_state = 1;
         return true;
     }
-    gp_primary_label(gp_diag(c->diags, GpDiag_E0391, def->span, def->name->name), "the constant needs its own value");
+    gp_primary_label(gp_diag(c->diags, GpDiag_E0391, def->span, def->name->name),
+                     "the constant needs its own value");
     return false;
 }
 
@@ -220,15 +224,18 @@ static const GpConst *extent(GpCheck *c, GpDef *scope, GpNode *n) {
         return gp_const_dynamic(c->types);
     const GpConst *k = gp_const_of_node(c, scope, n);
     if (gp_const_value(k, &value) && value < 0) {
-        GpDiag *d = gp_diag(c->diags, GpDiag_G0105, n->span, gp_arena_printf(c->arena, "%lld", (long long)value));
-        gp_primary_label(d, "an extent is not negative; only a literal `-1` means `known at launch`");
+        GpDiag *d = gp_diag(c->diags, GpDiag_G0105, n->span,
+                            gp_arena_printf(c->arena, "%lld", (long long)value));
+        gp_primary_label(d,
+                         "an extent is not negative; only a literal `-1` means `known at launch`");
         return gp_const_error(c->types);
     }
     return k;
 }
 
 static const GpShapeTy *report_rank(GpCheck *c, GpSpan span, uint64_t rank) {
-    GpDiag *d = gp_diag(c->diags, GpDiag_G0106, span, gp_arena_printf(c->arena, "%llu", (unsigned long long)rank));
+    GpDiag *d = gp_diag(c->diags, GpDiag_G0106, span,
+                        gp_arena_printf(c->arena, "%llu", (unsigned long long)rank));
     gp_primary_label(d, "at most %d", GP_MAX_RANK);
     return gp_shape_error(c->types);
 }
@@ -279,7 +286,8 @@ static const GpShapeTy *path_shape(GpCheck *c, GpDef *scope, GpNode *n) {
         return sh;
     }
     if (!value) {
-        GpDiag *d = gp_diag(c->diags, GpDiag_G0107, n->span, gp_def_kind_name(def), def->name->name);
+        GpDiag *d =
+            gp_diag(c->diags, GpDiag_G0107, n->span, gp_def_kind_name(def), def->name->name);
         gp_primary_label(d, "not a list of extents");
         gp_help(d, "write a shape in brackets: `{[%s]}`", def->name->name);
     }
@@ -298,7 +306,8 @@ static bool is_whole_shape(GpCheck *c, GpDef *scope, GpNode *n) {
 
 static const GpShapeTy *macro_shape(GpCheck *c, GpDef *scope, GpAstMacro *m) {
     if (m->repeat)
-        return repeat_shape(c, scope, GP_AS(Repeat, m->repeat)->value, GP_AS(Repeat, m->repeat)->count);
+        return repeat_shape(c, scope, GP_AS(Repeat, m->repeat)->value,
+                            GP_AS(Repeat, m->repeat)->count);
     if (m->has_args && m->args.len == 1 && is_whole_shape(c, scope, m->args.at[0]))
         return gp_shape_of_node(c, scope, m->args.at[0]);
     if (m->has_args)

@@ -1,6 +1,7 @@
 /* An impl of a trait against the trait: every item is there, none too many, and functions have
 ** the signature that callers through the trait rely on. */
 #include "dsl/resolve.h"
+#include "dsl/unify.h"
 
 static bool has_item(GpDef *owner, const GpDef *item) {
     GpNamespace ns = item->kind == GpDef_AssocType ? GpNs_Type : GpNs_Value;
@@ -23,7 +24,8 @@ static void check_missing(GpCollect *k, GpDef *impl) {
         GpDef *item = impl->trait->items[i];
         if (has_item(impl, item) || has_default(item))
             continue;
-        missing = gp_arena_printf(k->c->arena, "%s%s`%s`", missing, first ? ", " : "", item->name->name);
+        missing =
+            gp_arena_printf(k->c->arena, "%s%s`%s`", missing, first ? ", " : "", item->name->name);
         first = first ? first : item;
     }
     if (!first)
@@ -36,7 +38,9 @@ static void check_missing(GpCollect *k, GpDef *impl) {
 
 /* ---- signatures ------------------------------------------------------------------------------ */
 
-static uint32_t own_generics(const GpDef *fn) { return fn->generic_count - fn->parent_generic_count; }
+static uint32_t own_generics(const GpDef *fn) {
+    return fn->generic_count - fn->parent_generic_count;
+}
 
 /* The trait's generics and the function's own as the impl has them. */
 static GpGArg *args_for(GpCheck *c, const GpDef *impl, const GpDef *fn, const GpDef *of_trait) {
@@ -56,16 +60,19 @@ static const char *plural(uint32_t n) { return n == 1 ? "" : "s"; }
 static bool check_counts(GpCheck *c, GpDef *fn, GpDef *of_trait) {
     GpDiag *d;
     if (fn->sig.has_self != of_trait->sig.has_self) {
-        d = gp_diag(c->diags, fn->sig.has_self ? GpDiag_E0185 : GpDiag_E0186, fn->span, fn->name->name);
+        d = gp_diag(c->diags, fn->sig.has_self ? GpDiag_E0185 : GpDiag_E0186, fn->span,
+                    fn->name->name);
         gp_primary_label(d, fn->sig.has_self ? "`self` used in impl" : "expected `self` in impl");
     } else if (own_generics(fn) != own_generics(of_trait)) {
         d = gp_diag(c->diags, GpDiag_E0049, fn->span, fn->name->name,
-                    gp_arena_printf(c->arena, "%u generic parameter%s", own_generics(fn), plural(own_generics(fn))),
+                    gp_arena_printf(c->arena, "%u generic parameter%s", own_generics(fn),
+                                    plural(own_generics(fn))),
                     gp_arena_printf(c->arena, "%u", own_generics(of_trait)));
         gp_primary_label(d, "found %u", own_generics(fn));
     } else if (fn->sig.param_count != of_trait->sig.param_count) {
         d = gp_diag(c->diags, GpDiag_E0050, fn->span, fn->name->name,
-                    gp_arena_printf(c->arena, "%u parameter%s", fn->sig.param_count, plural(fn->sig.param_count)),
+                    gp_arena_printf(c->arena, "%u parameter%s", fn->sig.param_count,
+                                    plural(fn->sig.param_count)),
                     gp_arena_printf(c->arena, "%u", of_trait->sig.param_count));
         gp_primary_label(d, "expected %u parameter%s, found %u", of_trait->sig.param_count,
                          plural(of_trait->sig.param_count), fn->sig.param_count);
@@ -77,13 +84,15 @@ static bool check_counts(GpCheck *c, GpDef *fn, GpDef *of_trait) {
     return false;
 }
 
-static void check_type(GpCheck *c, GpDef *fn, GpDef *of_trait, const GpType *got, const GpType *want, GpNode *at) {
+static void check_type(GpCheck *c, GpDef *fn, GpDef *of_trait, const GpType *got,
+                       const GpType *want, GpNode *at) {
     got = gp_normalize(c, got);
     want = gp_normalize(c, want);
     if (got == want || got->kind == GpTy_Error || want->kind == GpTy_Error)
         return;
     GpDiag *d = gp_diag(c->diags, GpDiag_E0053, at ? at->span : fn->span, fn->name->name);
-    gp_primary_label(d, "expected `%s`, found `%s`", gp_ty_name(c->arena, want), gp_ty_name(c->arena, got));
+    gp_primary_label(d, "expected `%s`, found `%s`", gp_ty_name(c->arena, want),
+                     gp_ty_name(c->arena, got));
     if (!of_trait->is_std)
         gp_label(d, of_trait->span, "type in trait");
 }
@@ -96,20 +105,98 @@ static void check_fn(GpCollect *k, GpDef *impl, GpDef *fn, GpDef *of_trait) {
         const GpDef *a = fn->generics[fn->parent_generic_count + i];
         const GpDef *b = of_trait->generics[of_trait->parent_generic_count + i];
         if (a->kind != b->kind || a->const_type != b->const_type) {
-            gp_primary_label(gp_diag(c->diags, GpDiag_E0053, a->span, fn->name->name), "another kind of generic parameter");
+            gp_primary_label(gp_diag(c->diags, GpDiag_E0053, a->span, fn->name->name),
+                             "another kind of generic parameter");
             return;
         }
     }
-    GpFnSig want = gp_sig_subst(c, of_trait, args_for(c, impl, fn, of_trait), of_trait->generic_count);
+    GpFnSig want =
+        gp_sig_subst(c, of_trait, args_for(c, impl, fn, of_trait), of_trait->generic_count);
     GpAstFn *node = GP_AS(Fn, fn->node);
     for (uint32_t i = 0; i < want.param_count; i++)
         check_type(c, fn, of_trait, fn->sig.params[i], want.params[i], node->params.at[i]);
     check_type(c, fn, of_trait, fn->sig.ret, want.ret, node->ret);
 }
 
-void gp_check_impl_items(GpCollect *k, GpDef *impl) {
-    if (!impl->trait || k->is_std)
+/* ---- overlap ----------------------------------------------------------------------------------
+ */
+
+/* Whether a type could be the Self of both. */
+static bool overlaps(GpCheck *c, const GpDef *a, const GpDef *b) {
+    GpGArg *args;
+    bool entered = gp_unify_enter(c);
+    GpTry mark = gp_unify_try(c);
+    GpGArg *own = gp_fresh_args(c, a, NULL, 0);
+    GpSubst s = gp_subst_of(a, own);
+    bool same = gp_match_impl(c, b, gp_ty_subst(c->types, a->self_type, &s), &args);
+    GpSubst t = gp_subst_of(b, args);
+    for (uint32_t i = 0; same && i < a->trait_arg_count; i++) {
+        GpGArg x = gp_garg_subst(c->types, a->trait_args[i], &s),
+               y = gp_garg_subst(c->types, b->trait_args[i], &t);
+        if (x.kind == GpGArg_Type && y.kind == GpGArg_Type)
+            same = gp_unify(c, x.type, y.type);
+    }
+    gp_unify_undo(c, mark);
+    gp_unify_leave(c, entered);
+    return same;
+}
+
+static void check_inherent(GpCollect *k, GpDef *impl, GpDef *item) {
+    for (uint32_t n = 0;; n++) {
+        GpDef *other = gp_index_assoc(k->c, item->name, n);
+        if (!other || other == item)
+            return;
+        bool clashes = other->parent->kind == GpDef_Impl && !other->parent->trait &&
+                       other->parent != impl && other->kind == item->kind &&
+                       overlaps(k->c, impl, other->parent);
+        if (!clashes)
+            continue;
+        GpDiag *d = gp_diag(k->c->diags, GpDiag_E0592, item->span, item->name->name);
+        gp_primary_label(d, "duplicate definitions for `%s`", item->name->name);
+        if (!other->is_std)
+            gp_label(d, other->span, "other definition for `%s`", item->name->name);
         return;
+    }
+}
+
+static void check_overlap(GpCollect *k, GpDef *impl) {
+    for (uint32_t n = 0;; n++) {
+        GpDef *other = gp_index_impl(k->c, impl->trait, n);
+        if (!other || other == impl)
+            return;
+        if (!overlaps(k->c, impl, other))
+            continue;
+        GpDiag *d = gp_diag(k->c->diags, GpDiag_E0119, GP_AS(Impl, impl->node)->self_type->span,
+                            impl->trait->name->name, gp_ty_name(k->c->arena, impl->self_type));
+        gp_primary_label(d, "conflicting implementation for `%s`",
+                         gp_ty_name(k->c->arena, impl->self_type));
+        if (!other->is_std)
+            gp_label(d, GP_AS(Impl, other->node)->self_type->span, "first implementation here");
+        return;
+    }
+}
+
+/* `impl f32 { .. }` belongs to core: E0116, E0390. */
+static void check_owner(GpCollect *k, GpDef *impl) {
+    const GpType *t = impl->self_type;
+    bool is_own = t->kind == GpTy_Error || (t->kind == GpTy_Adt && !t->def->is_std);
+    if (is_own)
+        return;
+    GpDiag *d = gp_diag(k->c->diags, GpDiag_E0116, GP_AS(Impl, impl->node)->self_type->span);
+    gp_primary_label(d, "impl for a type defined outside of this source");
+    gp_help(d, "declare a trait and implement it for `%s`", gp_ty_name(k->c->arena, t));
+}
+
+void gp_check_impl_items(GpCollect *k, GpDef *impl) {
+    if (k->is_std || !impl->self_type || impl->self_type->kind == GpTy_Error)
+        return;
+    if (!impl->trait) {
+        check_owner(k, impl);
+        for (uint32_t i = 0; i < impl->item_count; i++)
+            check_inherent(k, impl, impl->items[i]);
+        return;
+    }
+    check_overlap(k, impl);
     for (uint32_t i = 0; i < impl->item_count; i++) {
         GpDef *item = impl->items[i];
         if (has_item(impl->trait, item)) {

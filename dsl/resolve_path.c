@@ -46,7 +46,8 @@ static GpDef *find_around(GpCheck *c, GpDef *scope, GpSym name, GpNamespace ns) 
             def = find_generic(at, name, ns);
         if (def || at->kind == GpDef_Module)
             return def;
-        if (at->kind == GpDef_Fn && at->parent->kind != GpDef_Impl && at->parent->kind != GpDef_Trait)
+        if (at->kind == GpDef_Fn && at->parent->kind != GpDef_Impl &&
+            at->parent->kind != GpDef_Trait)
             sees_generics = false;
     }
     return NULL;
@@ -99,6 +100,7 @@ static void report_lone(GpCheck *c, GpDef *scope, GpAstSegment *seg, GpNamespace
     GpSym near = gp_find_similar(c, scope, seg->name, ns);
     if (near)
         gp_suggest(d, span, near->name, "a similar name exists");
+    gp_note_unknown_globs(c, scope, d);
     gp_primary_label(d, "not found in this scope");
 }
 
@@ -106,9 +108,11 @@ static void report_first(GpCheck *c, GpDef *scope, GpAstSegment *seg) {
     if (gp_report_unknown_import(c, scope, seg->name, seg_span(seg)))
         return;
     bool is_type_like = seg->name->name[0] >= 'A' && seg->name->name[0] <= 'Z';
-    const char *what = gp_arena_printf(c->arena, is_type_like ? "use of undeclared type `%s`"
-                                                              : "use of unresolved module or unlinked crate `%s`",
-                                       seg->name->name);
+    const char *what =
+        gp_arena_printf(c->arena,
+                        is_type_like ? "use of undeclared type `%s`"
+                                     : "use of unresolved module or unlinked crate `%s`",
+                        seg->name->name);
     GpDiag *d = gp_diag(c->diags, GpDiag_E0433, seg_span(seg), what);
     GpSym near = gp_find_similar(c, scope, seg->name, GpNs_Type);
     if (near)
@@ -116,18 +120,21 @@ static void report_first(GpCheck *c, GpDef *scope, GpAstSegment *seg) {
     gp_primary_label(d, "%s", what);
 }
 
-static void report_in_module(GpCheck *c, GpDef *module, GpAstSegment *seg, GpNamespace ns, bool is_last) {
+static void report_in_module(GpCheck *c, GpDef *module, GpAstSegment *seg, GpNamespace ns,
+                             bool is_last) {
     const char *holder = module->name ? module->name->name : "crate";
     if (!is_last) {
-        const char *what = gp_arena_printf(c->arena, "could not find `%s` in `%s`", seg->name->name, holder);
+        const char *what =
+            gp_arena_printf(c->arena, "could not find `%s` in `%s`", seg->name->name, holder);
         gp_primary_label(gp_diag(c->diags, GpDiag_E0433, seg_span(seg), what), "%s", what);
         return;
     }
     const char *what = gp_arena_printf(c->arena, "`%s`", seg->name->name);
-    const char *where = module->name ? gp_arena_printf(c->arena, "module `%s`", holder) : "the crate root";
-    GpDiag *d = ns == GpNs_Type
-                    ? gp_diag(c->diags, GpDiag_E0412, seg_span(seg), what, where)
-                    : gp_diag(c->diags, GpDiag_E0425, seg_span(seg), missing_value(seg_span(seg)), what, where);
+    const char *where =
+        module->name ? gp_arena_printf(c->arena, "module `%s`", holder) : "the crate root";
+    GpDiag *d = ns == GpNs_Type ? gp_diag(c->diags, GpDiag_E0412, seg_span(seg), what, where)
+                                : gp_diag(c->diags, GpDiag_E0425, seg_span(seg),
+                                          missing_value(seg_span(seg)), what, where);
     gp_primary_label(d, "not found in `%s`", holder);
 }
 
@@ -137,32 +144,37 @@ static void report_assoc(GpCheck *c, const GpType *self, GpAstSegment *seg, GpNa
         return;
     GpDiag *d;
     if (ns == GpNs_Type) {
-        d = gp_diag(c->diags, GpDiag_E0220, seg_span(seg), seg->name->name, gp_arena_printf(c->arena, "`%s`", type));
+        d = gp_diag(c->diags, GpDiag_E0220, seg_span(seg), seg->name->name,
+                    gp_arena_printf(c->arena, "`%s`", type));
         gp_primary_label(d, "associated type `%s` not found", seg->name->name);
         return;
     }
     const char *what = self->kind == GpTy_Adt ? gp_def_kind_name(self->def) : "type";
     bool is_enum = self->kind == GpTy_Adt && self->def->kind == GpDef_Enum;
     d = gp_diag(c->diags, GpDiag_E0599, seg_span(seg),
-                is_enum ? "variant or associated item" : "function or associated item", seg->name->name,
-                gp_arena_printf(c->arena, "%s `%s`", what, type));
-    gp_primary_label(d, "%s not found in `%s`", is_enum ? "variant or associated item" : "function or associated item", type);
+                is_enum ? "variant or associated item" : "function or associated item",
+                seg->name->name, gp_arena_printf(c->arena, "%s `%s`", what, type));
+    gp_primary_label(d, "%s not found in `%s`",
+                     is_enum ? "variant or associated item" : "function or associated item", type);
 }
 
-/* ---- walking ---------------------------------------------------------------------------------- */
+/* ---- walking ----------------------------------------------------------------------------------
+ */
 
 /* A path being followed. */
 typedef struct Walk {
     GpCheck *c;
     GpDef *scope;
     GpAstPath *path;
-    GpNamespace ns;  /* of the last segment */
+    GpNamespace ns; /* of the last segment */
     bool fill;
-    uint32_t at;     /* the next segment */
+    uint32_t at; /* the next segment */
     GpTarget *out;
 } Walk;
 
-static GpAstSegment *segment(const Walk *w, uint32_t i) { return GP_AS(Segment, w->path->segments.at[i]); }
+static GpAstSegment *segment(const Walk *w, uint32_t i) {
+    return GP_AS(Segment, w->path->segments.at[i]);
+}
 
 static bool set_type(Walk *w, const GpType *t) {
     *w->out = (GpTarget){.type = t};
@@ -226,7 +238,8 @@ static bool set_variant(Walk *w, const GpType *type, GpDef *variant, GpAstSegmen
 static bool set_assoc(Walk *w, const GpType *self, GpAssocFound found, GpAstSegment *seg) {
     GpDef *item = found.item;
     if (item->kind == GpDef_AssocType) {
-        GpSubst s = {(const GpDef *const *)item->generics, found.owner_args, item->parent_generic_count};
+        GpSubst s = {(const GpDef *const *)item->generics, found.owner_args,
+                     item->parent_generic_count};
         const GpType *t = item->alias && item->parent->kind == GpDef_Impl
                               ? gp_ty_subst(w->c->types, item->alias, &s)
                               : gp_ty_assoc(w->c->types, self, item, found.owner_args + 1,
@@ -258,14 +271,15 @@ static bool step_type(Walk *w, const GpType *self, GpAstSegment *seg, GpNamespac
 }
 
 /* Trait::item: Self is to be inferred. */
-static bool step_trait(Walk *w, GpDef *trait, const GpType *self, GpAstSegment *seg, GpNamespace ns) {
+static bool step_trait(Walk *w, GpDef *trait, const GpType *self, GpAstSegment *seg,
+                       GpNamespace ns) {
     GpDef *item = gp_map_get(gp_def_map(trait, ns), seg->name);
     if (!item || (!self && !w->c->unify)) {
         const char *what = gp_arena_printf(w->c->arena, "`%s`", seg->name->name);
         const char *where = gp_arena_printf(w->c->arena, "trait `%s`", trait->name->name);
-        GpDiag *d = ns == GpNs_Type
-                        ? gp_diag(w->c->diags, GpDiag_E0412, seg_span(seg), what, where)
-                        : gp_diag(w->c->diags, GpDiag_E0425, seg_span(seg), missing_value(seg_span(seg)), what, where);
+        GpDiag *d = ns == GpNs_Type ? gp_diag(w->c->diags, GpDiag_E0412, seg_span(seg), what, where)
+                                    : gp_diag(w->c->diags, GpDiag_E0425, seg_span(seg),
+                                              missing_value(seg_span(seg)), what, where);
         gp_primary_label(d, "not found in `%s`", trait->name->name);
         return false;
     }
@@ -279,7 +293,8 @@ static bool step_trait(Walk *w, GpDef *trait, const GpType *self, GpAstSegment *
     if (self && item->kind != GpDef_AssocType) {
         GpAssocFound exact;
         if (self->kind != GpTy_Param && self->kind != GpTy_Infer &&
-            gp_find_assoc_item(w->c, self, seg->name, false, &exact) && exact.item->parent->trait == trait)
+            gp_find_assoc_item(w->c, self, seg->name, false, &exact) &&
+            exact.item->parent->trait == trait)
             return set_assoc(w, self, exact, seg);
     }
     return set_assoc(w, owner[0].type, (GpAssocFound){item, owner}, seg);
@@ -296,6 +311,8 @@ static bool step_module(Walk *w, GpDef *module, GpAstSegment *seg, GpNamespace n
             report_in_module(w->c, module, seg, ns, is_last);
         return false;
     }
+    if (!gp_is_visible(def, w->scope))
+        gp_report_private(w->c, def, seg_span(seg));
     return set_def(w, def, seg);
 }
 
@@ -346,11 +363,13 @@ static bool start(Walk *w) {
     else if (strcmp(name, "super") == 0 && gp_module_of(w->scope)->parent)
         def = gp_module_of(gp_module_of(w->scope)->parent);
     else
-        def = w->path->is_global ? gp_find_crate(w->c, seg->name) : gp_find_name(w->c, w->scope, seg->name, ns);
+        def = w->path->is_global ? gp_find_crate(w->c, seg->name)
+                                 : gp_find_name(w->c, w->scope, seg->name, ns);
     const GpType *primitive = ns == GpNs_Type ? gp_find_primitive(w->c, seg->name) : NULL;
     /* `use core::f32` does not hide the type's own items. */
     if (def && primitive && def->kind == GpDef_Module && !is_last &&
-        !gp_find_in_module(w->c, def, segment(w, 1)->name, w->path->segments.len == 2 ? w->ns : GpNs_Type))
+        !gp_find_in_module(w->c, def, segment(w, 1)->name,
+                           w->path->segments.len == 2 ? w->ns : GpNs_Type))
         def = NULL;
     if (def && primitive && def->kind == GpDef_Module && is_last)
         def = NULL;
@@ -413,14 +432,13 @@ bool gp_resolve_path(GpCheck *c, GpDef *scope, GpNode *path, GpNamespace ns, GpR
         *out = (GpRes){.kind = GpRes_Error};
         return false;
     }
-    *out = (GpRes){.kind = GpRes_Def,
-                   .def = target.def,
-                   .args = target.args,
-                   .arg_count = target.arg_count};
+    *out = (GpRes){
+        .kind = GpRes_Def, .def = target.def, .args = target.args, .arg_count = target.arg_count};
     return true;
 }
 
-/* ---- traits ----------------------------------------------------------------------------------- */
+/* ---- traits -----------------------------------------------------------------------------------
+ */
 
 GpDef *gp_resolve_trait(GpCheck *c, GpDef *scope, GpAstPath *path) {
     if (path->segments.len == 1 && !path->self_type) {
@@ -438,7 +456,8 @@ GpDef *gp_resolve_trait(GpCheck *c, GpDef *scope, GpAstPath *path) {
         }
         if (def && def->kind == GpDef_Trait)
             return def;
-        gp_primary_label(gp_diag(c->diags, GpDiag_E0404, seg_span(seg), def ? gp_def_kind_name(def) : "builtin type", seg->name->name),
+        gp_primary_label(gp_diag(c->diags, GpDiag_E0404, seg_span(seg),
+                                 def ? gp_def_kind_name(def) : "builtin type", seg->name->name),
                          "not a trait");
         return NULL;
     }

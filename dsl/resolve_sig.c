@@ -6,18 +6,20 @@ GpNodeList gp_node_generics(GpNode *item) {
 #define FIELD(Kind)                                                                                \
     if (item->kind == GpNode_##Kind)                                                               \
         return GP_AS(Kind, item)->generics;
-    FIELD(Fn) FIELD(Struct) FIELD(Enum) FIELD(Trait) FIELD(Impl) FIELD(TypeAlias)
+    FIELD(Fn)
+    FIELD(Struct) FIELD(Enum) FIELD(Trait) FIELD(Impl) FIELD(TypeAlias)
 #undef FIELD
-    return (GpNodeList){NULL, 0};
+        return (GpNodeList){NULL, 0};
 }
 
 static GpNodeList node_where(GpNode *item) {
 #define FIELD(Kind)                                                                                \
     if (item->kind == GpNode_##Kind)                                                               \
         return GP_AS(Kind, item)->where;
-    FIELD(Fn) FIELD(Struct) FIELD(Enum) FIELD(Trait) FIELD(Impl) FIELD(TypeAlias)
+    FIELD(Fn)
+    FIELD(Struct) FIELD(Enum) FIELD(Trait) FIELD(Impl) FIELD(TypeAlias)
 #undef FIELD
-    return (GpNodeList){NULL, 0};
+        return (GpNodeList){NULL, 0};
 }
 
 /* ---- generics ------------------------------------------------------------------------------- */
@@ -58,7 +60,9 @@ void gp_resolve_generics(GpCollect *k, GpDef *def) {
         def->generic_count = def->parent_generic_count = parent->generic_count;
     }
     if (def->kind == GpDef_Trait)
-        add_generic(k, def, make_generic(k, def, GpDef_TypeParam, gp_intern_cstr(k->c->names, "Self"), def->span));
+        add_generic(
+            k, def,
+            make_generic(k, def, GpDef_TypeParam, gp_intern_cstr(k->c->names, "Self"), def->span));
     GpNodeList list = gp_node_generics(def->node);
     for (uint32_t i = 0; i < list.len; i++) {
         GpAstGeneric *g = GP_AS(Generic, list.at[i]);
@@ -134,7 +138,8 @@ static void read_assoc(GpCheck *c, GpDef *def, GpDef *trait, GpAstSegment *seg, 
             continue;
         }
         names[out->assoc_count] = a->name;
-        types[out->assoc_count++] = a->type ? gp_type_of_node(c, def, a->type) : gp_ty_error(c->types);
+        types[out->assoc_count++] =
+            a->type ? gp_type_of_node(c, def, a->type) : gp_ty_error(c->types);
     }
     out->assoc_names = names;
     out->assoc_types = types;
@@ -231,8 +236,8 @@ void gp_resolve_bounds(GpCollect *k, GpDef *def) {
         BoundVec v = {.traits = {0}};
         const GpType *self = gp_ty_param(k->c->types, param);
         bool is_self = def->kind == GpDef_Trait && i == 0;
-        GpNodeList bounds = is_self ? GP_AS(Trait, def->node)->bounds
-                                    : GP_AS(Generic, param->node)->bounds;
+        GpNodeList bounds =
+            is_self ? GP_AS(Trait, def->node)->bounds : GP_AS(Generic, param->node)->bounds;
         for (uint32_t n = 0; n < bounds.len; n++)
             add_bound(k, def, &v, bounds.at[n], self);
         add_where_bounds(k, def, param, &v);
@@ -263,8 +268,9 @@ void gp_resolve_impl(GpCollect *k, GpDef *def) {
     GpGArg *self = GP_NEW(c->arena, GpGArg);
     *self = (GpGArg){GpGArg_Type, {.type = def->self_type}};
     GpNode *last = path->segments.at[path->segments.len - 1];
-    def->trait_args = gp_resolve_args(c, def, def->trait, self, 1, GP_AS(Segment, last), false,
-                                      def->self_type) + 1;
+    def->trait_args =
+        gp_resolve_args(c, def, def->trait, self, 1, GP_AS(Segment, last), false, def->self_type) +
+        1;
     def->trait_arg_count = def->trait->generic_count - 1;
     if (def->trait->lang == GpLang_Copy && def->self_type->kind == GpTy_Adt &&
         def->self_type->def->is_std == k->is_std)
@@ -331,7 +337,8 @@ void gp_resolve_fields(GpCollect *k, GpDef *def) {
 static const GpType *self_param_type(GpCollect *k, GpDef *def, GpAstSelfParam *p) {
     const GpType *self = gp_self_type(k->c, def);
     if (!self) {
-        gp_primary_label(gp_diag(k->c->diags, GpDiag_G0021, p->node.span), "not semantically valid as function parameter");
+        gp_primary_label(gp_diag(k->c->diags, GpDiag_G0021, p->node.span),
+                         "not semantically valid as function parameter");
         return gp_ty_error(k->c->types);
     }
     if (p->type)
@@ -365,7 +372,8 @@ static const GpType *param_type(GpCollect *k, GpDef *def, GpNode *node) {
     if (type->kind == GpNode_TypeRef) {
         GpAstTypeRef *ref = GP_AS(TypeRef, type);
         if (ref->type->kind == GpNode_TypeBounds && !GP_AS(TypeBounds, ref->type)->is_dyn)
-            return type->type = gp_ty_ref(k->c->types, impl_trait_type(k, def, ref->type), ref->is_mut);
+            return type->type =
+                       gp_ty_ref(k->c->types, impl_trait_type(k, def, ref->type), ref->is_mut);
     }
     return gp_type_of_node(k->c, def, type);
 }
@@ -407,7 +415,8 @@ static void check_kernel_sig(GpCollect *k, GpDef *def, GpAstFn *fn) {
                             gp_ty_name(k->c->arena, ret));
         gp_primary_label(d, "a kernel returns nothing");
         gp_help(d, "write results through a parameter: %s",
-                def->kernel.track == GpTrack_Tile ? "`z: &mut Tensor<..>`" : "`mut out: DisjointSlice<..>`");
+                def->kernel.track == GpTrack_Tile ? "`z: &mut Tensor<..>`"
+                                                  : "`mut out: DisjointSlice<..>`");
     }
 }
 

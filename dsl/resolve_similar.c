@@ -18,7 +18,8 @@ uint32_t gp_name_distance(GpSym a, GpSym b) {
         for (uint32_t k = 1; k <= b->len; k++) {
             bool same = a->name[i - 1] == b->name[k - 1];
             uint32_t best = GP_MIN(GP_MIN(last[k] + 1, row[k - 1] + 1), last[k - 1] + !same);
-            if (i > 1 && k > 1 && a->name[i - 1] == b->name[k - 2] && a->name[i - 2] == b->name[k - 1])
+            if (i > 1 && k > 1 && a->name[i - 1] == b->name[k - 2] &&
+                a->name[i - 2] == b->name[k - 1])
                 best = GP_MIN(best, before[k - 2] + 1);
             row[k] = best;
         }
@@ -71,12 +72,14 @@ GpSym gp_find_nearest(GpSym name, const GpSym *names, uint32_t count) {
 }
 
 GpSym gp_find_similar(GpCheck *c, GpDef *scope, GpSym name, GpNamespace ns) {
-    Best best = {name, NULL, scope->kind == GpDef_Const ? scope->name : NULL, UINT32_MAX, UINT32_MAX};
+    Best best = {name, NULL, scope->kind == GpDef_Const ? scope->name : NULL, UINT32_MAX,
+                 UINT32_MAX};
     GpTrack track = GpTrack_None;
     for (GpDef *at = scope; at; at = at->parent) {
         track = track == GpTrack_None ? at->track : track;
         for (uint32_t i = 0; i < at->generic_count; i++) {
-            if ((at->generics[i]->kind == GpDef_TypeParam) == (ns == GpNs_Type) && !at->generics[i]->is_impl_trait)
+            if ((at->generics[i]->kind == GpDef_TypeParam) == (ns == GpNs_Type) &&
+                !at->generics[i]->is_impl_trait)
                 consider(&best, at->generics[i]->name, at->generics[i]->id);
         }
         if (at->kind == GpDef_Fn || at->kind == GpDef_Module)

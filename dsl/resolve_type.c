@@ -56,8 +56,9 @@ static const GpType *path_type(GpCheck *c, GpDef *scope, GpNode *node) {
         return gp_ty_error(c->types);
     if (target.type)
         return target.type;
-    GpDiag *d = gp_diag(c->diags, target.def->kind == GpDef_Trait ? GpDiag_E0782 : GpDiag_E0573,
-                        node->span, gp_def_kind_name(target.def), target.def->name ? target.def->name->name : "crate");
+    GpDiag *d =
+        gp_diag(c->diags, target.def->kind == GpDef_Trait ? GpDiag_E0782 : GpDiag_E0573, node->span,
+                gp_def_kind_name(target.def), target.def->name ? target.def->name->name : "crate");
     gp_primary_label(d, "not a type");
     return gp_ty_error(c->types);
 }
@@ -113,7 +114,8 @@ static const GpType *read_type(GpCheck *c, GpDef *scope, GpNode *node) {
         return unsupported(c, node->span, "function pointers");
     if (node->kind == GpNode_TypeBounds)
         return unsupported(c, node->span,
-                           GP_AS(TypeBounds, node)->is_dyn ? "trait objects" : "`impl Trait` types in this place");
+                           GP_AS(TypeBounds, node)->is_dyn ? "trait objects"
+                                                           : "`impl Trait` types in this place");
     if (node->kind == GpNode_TypeMacro)
         return unsupported(c, node->span, "macros in the place of types");
     gp_assert(node->kind == GpNode_Bad || gp_node_group(node->kind) == GpGroup_Expr);

@@ -116,6 +116,22 @@ GpDef *gp_find_in_module(GpCheck *c, GpDef *module, GpSym name, GpNamespace ns) 
     return find_in_module(module, name, ns, 0);
 }
 
+bool gp_is_visible(const GpDef *def, GpDef *scope) {
+    if (def->is_pub || def->is_std || !def->parent || def->parent->kind != GpDef_Module)
+        return true;
+    for (GpDef *at = scope; at; at = at->parent) {
+        if (at == def->parent)
+            return true;
+    }
+    return false;
+}
+
+void gp_report_private(GpCheck *c, const GpDef *def, GpSpan use) {
+    GpDiag *d = gp_diag(c->diags, GpDiag_E0603, use, gp_def_kind_name(def), def->name->name);
+    gp_primary_label(d, "private %s", gp_def_kind_name(def));
+    gp_note_at(d, def->span, "the %s `%s` is defined here", gp_def_kind_name(def), def->name->name);
+}
+
 /* ---- resolving ------------------------------------------------------------------------------ */
 
 static GpDef *first_of_path(GpCheck *c, const GpImport *im, GpSym name) {
@@ -150,7 +166,8 @@ static GpDef *next_of_path(GpDef *at, GpSym name) {
 static GpDef *find_holder(GpCheck *c, const GpImport *im, uint32_t *depth) {
     GpDef *at = im->path_len ? NULL : gp_module_of(im->scope);
     for (*depth = 0; *depth < im->path_len; ++*depth) {
-        GpDef *next = *depth == 0 ? first_of_path(c, im, im->path[0]) : next_of_path(at, im->path[*depth]);
+        GpDef *next =
+            *depth == 0 ? first_of_path(c, im, im->path[0]) : next_of_path(at, im->path[*depth]);
         if (!next)
             return NULL;
         at = next;
@@ -173,6 +190,8 @@ static bool enter_import(GpCheck *c, GpImport *im, GpDef *holder, GpNamespace ns
     if (!def)
         return false;
     gp_map_set(c->arena, map, im->alias, def);
+    if (!gp_is_visible(def, im->scope))
+        gp_report_private(c, def, im->span);
     im->is_done = true;
     return true;
 }
@@ -232,8 +251,9 @@ static void report_import(GpCheck *c, const GpImport *im, GpDef *holder, uint32_
         return;
     GpDiag *d = gp_diag(c->diags, GpDiag_E0432, im->span, path_text(c, im, im->path_len + 1));
     gp_primary_label(d, "no `%s` in %s", im->name->name,
-                     holder->name ? gp_arena_printf(c->arena, "`%s`", path_text(c, im, im->path_len))
-                                  : "the root");
+                     holder->name
+                         ? gp_arena_printf(c->arena, "`%s`", path_text(c, im, im->path_len))
+                         : "the root");
 }
 
 static void settle_import(GpCollect *k, GpImport *im) {
@@ -259,6 +279,20 @@ void gp_resolve_uses(GpCollect *k) {
     for (uint32_t i = 0; i < k->imports.len; i++) {
         if (!k->imports.at[i].is_done)
             settle_import(k, &k->imports.at[i]);
+    }
+}
+
+/* A glob of an unknown crate around the scope: it may have held the name that is missing. */
+void gp_note_unknown_globs(GpCheck *c, GpDef *scope, GpDiag *d) {
+    for (GpDef *at = scope; at; at = at->parent) {
+        for (uint32_t i = 0; at->imports && i < at->imports->unknown_globs.len; i++) {
+            const GpImport *im = at->imports->unknown_globs.at[i];
+            gp_note_at(d, im->span,
+                       "`%s` is no crate that kernels can use, so this brings no names",
+                       path_text(c, im, im->path_len));
+        }
+        if (at->kind == GpDef_Module)
+            return;
     }
 }
 
@@ -302,7 +336,8 @@ bool gp_report_peer_name(GpCheck *c, GpSym name, GpSpan use) {
         bool is_meant = peers[i].kind == PeerKind_Item || strncmp(rest, "::", 2) == 0;
         if (!is_meant || strcmp(peers[i].name, name->name) != 0)
             continue;
-        gp_primary_label(gp_diag(c->diags, GpDiag_G0211, use, name->name, peers[i].module), "not supported yet");
+        gp_primary_label(gp_diag(c->diags, GpDiag_G0211, use, name->name, peers[i].module),
+                         "not supported yet");
         return true;
     }
     return false;

@@ -62,8 +62,10 @@ static void collect_surface(GpCollect *k) {
     gp_surface_print(tile, core);
     if (tile->failed || core->failed)
         gp_throw(std->session, GpStatus_NoMemory);
-    gp_collect_items(k, std->cutile_core, parse_text(std, "cutile.rs (from tables)", tile->at, tile->len)->items);
-    gp_collect_items(k, std->core, parse_text(std, "core.rs (from tables)", core->at, core->len)->items);
+    gp_collect_items(k, std->cutile_core,
+                     parse_text(std, "cutile.rs (from tables)", tile->at, tile->len)->items);
+    gp_collect_items(k, std->core,
+                     parse_text(std, "core.rs (from tables)", core->at, core->len)->items);
 }
 
 /* A mistake in dsl/std is a bug: it is logged, then the process stops. */
@@ -78,7 +80,11 @@ static void expect_no_errors(GpStd *std) {
 }
 
 static void fill(GpStd *std) {
-    GpCheck c = {.std = std, .arena = std->arena, .types = std->types, .names = std->names, .diags = std->diags};
+    GpCheck c = {.std = std,
+                 .arena = std->arena,
+                 .types = std->types,
+                 .names = std->names,
+                 .diags = std->diags};
     GpCollect k = {.c = &c, .is_std = true, .next_id = &std->next_def_id};
     for (size_t i = 0; i < gp_std_source_count; i++) {
         const GpStdSource *s = &gp_std_sources[i];

@@ -22,16 +22,16 @@ static const char *modes_of(const char *name) {
 }
 
 static void print_tile_fn(const GpOpInfo *op, GpText *out) {
-    gp_text_printf(out, "/// %s\n#[op = \"%s\"]\npub fn %s<E: FloatElement, const S: [i32; N]>(", op->doc, op->name,
-                   op->name);
+    gp_text_printf(out, "/// %s\n#[op = \"%s\"]\npub fn %s<E: FloatElement, const S: [i32; N]>(",
+                   op->doc, op->name, op->name);
     for (uint32_t i = 0; i < operands(op->sig); i++)
         gp_text_printf(out, "%s%c: Tile<E, S>", i ? ", " : "", "xy"[i]);
     gp_text_printf(out, "%s) -> Tile<E, S>;\n", modes_of(op->name));
 }
 
 static void print_method(const GpOpInfo *op, GpText *out) {
-    gp_text_printf(out, "    /// %s\n    #[op = \"%s\"]\n    pub fn %s(self%s) -> T;\n", op->doc, op->name, op->name,
-                   operands(op->sig) == 2 ? ", y: T" : "");
+    gp_text_printf(out, "    /// %s\n    #[op = \"%s\"]\n    pub fn %s(self%s) -> T;\n", op->doc,
+                   op->name, op->name, operands(op->sig) == 2 ? ", y: T" : "");
 }
 
 static bool has_method(GpSurface s) { return s == GpSurface_Math || s == GpSurface_Method; }
@@ -40,7 +40,8 @@ static bool has_tile_fn(GpSurface s) { return s == GpSurface_Math || s == GpSurf
 /* MIN and MAX of an integer type. */
 static void print_limits(const char *name, uint32_t bits, bool is_signed, GpText *out) {
     uint64_t max = UINT64_MAX >> (64 - bits + (is_signed ? 1 : 0));
-    gp_text_printf(out, "impl %s {\n    pub const MAX: %s = %llu;\n", name, name, (unsigned long long)max);
+    gp_text_printf(out, "impl %s {\n    pub const MAX: %s = %llu;\n", name, name,
+                   (unsigned long long)max);
     if (is_signed)
         gp_text_printf(out, "    pub const MIN: %s = -%llu;\n", name, (unsigned long long)max + 1);
     else
@@ -51,8 +52,10 @@ static void print_limits(const char *name, uint32_t bits, bool is_signed, GpText
 static void print_elem_traits(const GpElemInfo *e, GpText *out) {
     bool is_float = e->cls == GpClass_Float, is_bool = e->cls == GpClass_Bool;
     const char *point = is_float ? ".0" : "";
-    gp_text_printf(out, "impl ElementType for %s {\n    const ZERO: %s = %s%s;\n    const ONE: %s = %s%s;\n}\n", e->name,
-                   e->name, is_bool ? "false" : "0", point, e->name, is_bool ? "true" : "1", point);
+    gp_text_printf(
+        out,
+        "impl ElementType for %s {\n    const ZERO: %s = %s%s;\n    const ONE: %s = %s%s;\n}\n",
+        e->name, e->name, is_bool ? "false" : "0", point, e->name, is_bool ? "true" : "1", point);
     if (is_float)
         gp_text_printf(out, "impl FloatElement for %s {}\n", e->name);
     else if (!is_bool)
@@ -64,23 +67,30 @@ static void print_operators(const char *name, bool is_float, GpText *out) {
     static const struct {
         const char *trait, *method, *op;
         bool is_int_only;
-    } ops[] = {{"Add", "add", "add", false},     {"Sub", "sub", "sub", false},   {"Mul", "mul", "mul", false},
-               {"Div", "div", "div", false},     {"Rem", "rem", "rem", false},   {"BitAnd", "bitand", "and", true},
-               {"BitOr", "bitor", "or", true},   {"BitXor", "bitxor", "xor", true}, {"Shl", "shl", "shl", true},
-               {"Shr", "shr", "shr", true}};
+    } ops[] = {{"Add", "add", "add", false},   {"Sub", "sub", "sub", false},
+               {"Mul", "mul", "mul", false},   {"Div", "div", "div", false},
+               {"Rem", "rem", "rem", false},   {"BitAnd", "bitand", "and", true},
+               {"BitOr", "bitor", "or", true}, {"BitXor", "bitxor", "xor", true},
+               {"Shl", "shl", "shl", true},    {"Shr", "shr", "shr", true}};
     for (size_t i = 0; i < GP_COUNT(ops); i++) {
         if (is_float && ops[i].is_int_only)
             continue;
         gp_text_printf(out,
-                       "impl ops::%s for %s {\n    type Output = %s;\n    #[op = \"%s\"]\n    fn %s(self, rhs: %s) -> %s;\n}\n",
+                       "impl ops::%s for %s {\n    type Output = %s;\n    #[op = \"%s\"]\n    fn "
+                       "%s(self, rhs: %s) -> %s;\n}\n",
                        ops[i].trait, name, name, ops[i].op, ops[i].method, name, name);
     }
-    gp_text_printf(out, "impl ops::Neg for %s {\n    type Output = %s;\n    #[op = \"neg\"]\n    fn neg(self) -> %s;\n}\n",
+    gp_text_printf(out,
+                   "impl ops::Neg for %s {\n    type Output = %s;\n    #[op = \"neg\"]\n    fn "
+                   "neg(self) -> %s;\n}\n",
                    name, name, name);
-    gp_text_printf(out, "impl cmp::PartialEq for %s {}\nimpl cmp::PartialOrd for %s {}\n", name, name);
+    gp_text_printf(out, "impl cmp::PartialEq for %s {}\nimpl cmp::PartialOrd for %s {}\n", name,
+                   name);
     if (!is_float)
-        gp_text_printf(out, "impl ops::Not for %s {\n    type Output = %s;\n    #[op = \"not\"]\n    fn not(self) -> %s;\n}\n"
-                            "impl num::Int for %s {}\n",
+        gp_text_printf(out,
+                       "impl ops::Not for %s {\n    type Output = %s;\n    #[op = \"not\"]\n    fn "
+                       "not(self) -> %s;\n}\n"
+                       "impl num::Int for %s {}\n",
                        name, name, name, name);
 }
 

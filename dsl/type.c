@@ -47,9 +47,12 @@ GpTypes *gp_types_make(GpArena *arena) {
 
 static const void *garg_key(GpGArg a) {
     switch (a.kind) {
-    case GpGArg_Type: return a.type;
-    case GpGArg_Const: return a.value;
-    case GpGArg_Shape: return a.shape;
+    case GpGArg_Type:
+        return a.type;
+    case GpGArg_Const:
+        return a.value;
+    case GpGArg_Shape:
+        return a.shape;
     }
     gp_unreachable();
 }
@@ -78,18 +81,24 @@ static bool shape_has_param(const GpShapeTy *sh) {
 
 bool gp_garg_has_infer(GpGArg a) {
     switch (a.kind) {
-    case GpGArg_Type: return a.type->has_infer;
-    case GpGArg_Const: return gp_const_has_infer(a.value);
-    case GpGArg_Shape: return shape_has_infer(a.shape);
+    case GpGArg_Type:
+        return a.type->has_infer;
+    case GpGArg_Const:
+        return gp_const_has_infer(a.value);
+    case GpGArg_Shape:
+        return shape_has_infer(a.shape);
     }
     gp_unreachable();
 }
 
 static bool garg_has_param(GpGArg a) {
     switch (a.kind) {
-    case GpGArg_Type: return a.type->has_param;
-    case GpGArg_Const: return gp_const_has_param(a.value);
-    case GpGArg_Shape: return shape_has_param(a.shape);
+    case GpGArg_Type:
+        return a.type->has_param;
+    case GpGArg_Const:
+        return gp_const_has_param(a.value);
+    case GpGArg_Shape:
+        return shape_has_param(a.shape);
     }
     gp_unreachable();
 }
@@ -99,9 +108,10 @@ static bool garg_has_param(GpGArg a) {
 static uint32_t hash_ptr(const void *p, uint32_t seed) { return gp_hash_u64((uintptr_t)p, seed); }
 
 static uint32_t hash_type(const GpType *t) {
-    uint32_t h = gp_hash_u64((uint64_t)t->kind | (uint64_t)t->elem << 8 | (uint64_t)t->is_mut << 16 |
-                                 (uint64_t)t->infer << 20 | (uint64_t)t->var << 32,
-                             1);
+    uint32_t h =
+        gp_hash_u64((uint64_t)t->kind | (uint64_t)t->elem << 8 | (uint64_t)t->is_mut << 16 |
+                        (uint64_t)t->infer << 20 | (uint64_t)t->var << 32,
+                    1);
     h = hash_ptr(t->inner, h);
     h = hash_ptr(t->count, h);
     h = hash_ptr(t->def, h);
@@ -189,7 +199,8 @@ const GpType *gp_ty_ptr(GpTypes *ts, const GpType *inner, bool is_mut) {
 }
 
 const GpType *gp_ty_adt(GpTypes *ts, const GpDef *def, const GpGArg *args, uint32_t count) {
-    return intern_type(ts, (GpType){.kind = GpTy_Adt, .def = def, .args = args, .arg_count = count});
+    return intern_type(ts,
+                       (GpType){.kind = GpTy_Adt, .def = def, .args = args, .arg_count = count});
 }
 
 const GpType *gp_ty_param(GpTypes *ts, const GpDef *def) {
@@ -221,7 +232,8 @@ const GpType *gp_ty_var(GpTypes *ts, GpInferClass cls, uint32_t var) {
 /* ---- shapes --------------------------------------------------------------------------------- */
 
 static uint32_t hash_shape(const GpShapeTy *sh) {
-    uint32_t h = gp_hash_u64((uint64_t)sh->kind | (uint64_t)sh->rank << 8 | (uint64_t)sh->var << 32, 2);
+    uint32_t h =
+        gp_hash_u64((uint64_t)sh->kind | (uint64_t)sh->rank << 8 | (uint64_t)sh->var << 32, 2);
     h = hash_ptr(sh->param, h);
     for (uint8_t i = 0; i < sh->rank; i++)
         h = hash_ptr(sh->dim[i], h);

@@ -49,7 +49,8 @@ static void print_poly(const GpConst *c, GpText *out) {
     for (uint32_t n = 0; n < c->term_count; n++) {
         uint32_t best = c->term_count;
         for (uint32_t i = 0; i < c->term_count; i++) {
-            if (!(done >> i & 1) && (best == c->term_count || prints_before(&c->terms[i], &c->terms[best])))
+            if (!(done >> i & 1) &&
+                (best == c->term_count || prints_before(&c->terms[i], &c->terms[best])))
                 best = i;
         }
         done |= UINT64_C(1) << best;
@@ -183,17 +184,37 @@ static void print_array(const GpType *t, GpText *out) {
 
 void gp_ty_print(const GpType *t, GpText *out) {
     switch (t->kind) {
-    case GpTy_Error: gp_text_puts(out, "{unknown}"); return;
-    case GpTy_Never: gp_text_puts(out, "!"); return;
-    case GpTy_Infer: print_infer(t, out); return;
-    case GpTy_Elem: gp_text_puts(out, gp_elem_info[t->elem].name); return;
-    case GpTy_Usize: gp_text_puts(out, "usize"); return;
-    case GpTy_Isize: gp_text_puts(out, "isize"); return;
-    case GpTy_Char: gp_text_puts(out, "char"); return;
-    case GpTy_Str: gp_text_puts(out, "str"); return;
-    case GpTy_Tuple: print_tuple(t, out); return;
+    case GpTy_Error:
+        gp_text_puts(out, "{unknown}");
+        return;
+    case GpTy_Never:
+        gp_text_puts(out, "!");
+        return;
+    case GpTy_Infer:
+        print_infer(t, out);
+        return;
+    case GpTy_Elem:
+        gp_text_puts(out, gp_elem_info[t->elem].name);
+        return;
+    case GpTy_Usize:
+        gp_text_puts(out, "usize");
+        return;
+    case GpTy_Isize:
+        gp_text_puts(out, "isize");
+        return;
+    case GpTy_Char:
+        gp_text_puts(out, "char");
+        return;
+    case GpTy_Str:
+        gp_text_puts(out, "str");
+        return;
+    case GpTy_Tuple:
+        print_tuple(t, out);
+        return;
     case GpTy_Array:
-    case GpTy_Slice: print_array(t, out); return;
+    case GpTy_Slice:
+        print_array(t, out);
+        return;
     case GpTy_Ref:
         gp_text_puts(out, t->is_mut ? "&mut " : "&");
         gp_ty_print(t->inner, out);
@@ -202,11 +223,21 @@ void gp_ty_print(const GpType *t, GpText *out) {
         gp_text_puts(out, t->is_mut ? "*mut " : "*const ");
         gp_ty_print(t->inner, out);
         return;
-    case GpTy_Adt: print_named(t, out); return;
-    case GpTy_Param: print_sym(t->def->name, out); return;
-    case GpTy_FnItem: print_fn(t, out); return;
-    case GpTy_Closure: gp_text_puts(out, "{closure}"); return;
-    case GpTy_Assoc: print_assoc(t, out); return;
+    case GpTy_Adt:
+        print_named(t, out);
+        return;
+    case GpTy_Param:
+        print_sym(t->def->name, out);
+        return;
+    case GpTy_FnItem:
+        print_fn(t, out);
+        return;
+    case GpTy_Closure:
+        gp_text_puts(out, "{closure}");
+        return;
+    case GpTy_Assoc:
+        print_assoc(t, out);
+        return;
     }
 }
 

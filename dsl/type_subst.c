@@ -42,9 +42,12 @@ const GpShapeTy *gp_map_shape(const GpTypeMap *m, const GpShapeTy *sh) {
 
 GpGArg gp_map_garg(const GpTypeMap *m, GpGArg a) {
     switch (a.kind) {
-    case GpGArg_Type: return (GpGArg){GpGArg_Type, {.type = gp_map_type(m, a.type)}};
-    case GpGArg_Const: return (GpGArg){GpGArg_Const, {.value = gp_map_const(m, a.value)}};
-    case GpGArg_Shape: return (GpGArg){GpGArg_Shape, {.shape = gp_map_shape(m, a.shape)}};
+    case GpGArg_Type:
+        return (GpGArg){GpGArg_Type, {.type = gp_map_type(m, a.type)}};
+    case GpGArg_Const:
+        return (GpGArg){GpGArg_Const, {.value = gp_map_const(m, a.value)}};
+    case GpGArg_Shape:
+        return (GpGArg){GpGArg_Shape, {.shape = gp_map_shape(m, a.shape)}};
     }
     gp_unreachable();
 }
@@ -144,7 +147,9 @@ static const GpConst *subst_atom(void *ud, GpAtom atom) {
 
 static const GpShapeTy *subst_shape(void *ud, const GpShapeTy *sh) {
     const GpGArg *arg = sh->kind == GpShape_Param ? find_arg(((Subst *)ud)->s, sh->param) : NULL;
-    return !arg ? sh : arg->kind == GpGArg_Shape ? arg->shape : gp_shape_error(((Subst *)ud)->types);
+    return !arg                        ? sh
+           : arg->kind == GpGArg_Shape ? arg->shape
+                                       : gp_shape_error(((Subst *)ud)->types);
 }
 
 const GpType *gp_ty_subst(GpTypes *ts, const GpType *t, const GpSubst *s) {

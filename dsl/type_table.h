@@ -10,7 +10,7 @@ typedef struct GpPool {
     struct GpPoolSlot {
         const void *item; /* NULL: empty */
         uint32_t hash;
-    } *slots;
+    } * slots;
     uint32_t count, cap;
 } GpPool;
 
@@ -35,10 +35,11 @@ bool gp_const_has_param(const GpConst *c);
 /* A structural map: what the leaves become. A hook may return its argument. */
 typedef struct GpTypeMap {
     GpTypes *types;
-    const GpType *(*leaf)(void *ud, const GpType *t); /* GpTy_Param and GpTy_Infer */
-    const GpConst *(*atom)(void *ud, GpAtom atom);    /* variables too */
+    const GpType *(*leaf)(void *ud, const GpType *t);         /* GpTy_Param and GpTy_Infer */
+    const GpConst *(*atom)(void *ud, GpAtom atom);            /* variables too */
     const GpShapeTy *(*shape)(void *ud, const GpShapeTy *sh); /* GpShape_Param and _Infer */
-    const GpType *(*assoc)(void *ud, const GpType *t); /* GpTy_Assoc, its parts mapped; NULL: kept */
+    const GpType *(*assoc)(void *ud,
+                           const GpType *t); /* GpTy_Assoc, its parts mapped; NULL: kept */
     void *ud;
 } GpTypeMap;
 const GpType *gp_map_type(const GpTypeMap *m, const GpType *t);

@@ -317,9 +317,12 @@ static bool unify_garg(GpCheck *c, GpGArg a, GpGArg b) {
     if (a.kind != b.kind)
         return false;
     switch (a.kind) {
-    case GpGArg_Type: return unify_type(c, a.type, b.type);
-    case GpGArg_Const: return unify_const(c, a.value, b.value);
-    case GpGArg_Shape: return unify_shape(c, a.shape, b.shape);
+    case GpGArg_Type:
+        return unify_type(c, a.type, b.type);
+    case GpGArg_Const:
+        return unify_const(c, a.value, b.value);
+    case GpGArg_Shape:
+        return unify_shape(c, a.shape, b.shape);
     }
     gp_unreachable();
 }

@@ -39,7 +39,8 @@ static void check_polynomials(Fixture *f) {
     assert_int_equal(gp_const_mul(ts, gp_const_int(ts, INT64_MAX), two)->kind, GpConst_Error);
     assert_int_equal(gp_const_add(ts, gp_const_dynamic(ts), two)->kind, GpConst_Error);
     const GpDef *params[] = {&f->a, &f->b};
-    GpGArg args[] = {{GpGArg_Const, {.value = gp_const_int(ts, 3)}}, {GpGArg_Const, {.value = gp_const_int(ts, 4)}}};
+    GpGArg args[] = {{GpGArg_Const, {.value = gp_const_int(ts, 3)}},
+                     {GpGArg_Const, {.value = gp_const_int(ts, 4)}}};
     GpSubst s = {params, args, 2};
     assert_ptr_equal(gp_const_subst(ts, square, &s), gp_const_int(ts, 49));
 }
@@ -55,7 +56,8 @@ static void check_shapes(Fixture *f) {
     GpGArg args[] = {{GpGArg_Shape, {.shape = gp_shape_list(ts, dims, 2)}}};
     GpSubst s = {params, args, 1};
     const GpConst *back[] = {dims[1], dims[0]};
-    assert_ptr_equal(gp_shape_subst(ts, gp_shape_list(ts, swapped, 2), &s), gp_shape_list(ts, back, 2));
+    assert_ptr_equal(gp_shape_subst(ts, gp_shape_list(ts, swapped, 2), &s),
+                     gp_shape_list(ts, back, 2));
 }
 
 static void check_types(Fixture *f) {
@@ -66,7 +68,8 @@ static void check_types(Fixture *f) {
     assert_ptr_not_equal(gp_ty_ref(ts, f32, true), gp_ty_ref(ts, f32, false));
     assert_string_equal(gp_ty_name(f->arena, gp_ty_tuple(ts, pair, 2)), "(f32, &mut [f32])");
     assert_string_equal(gp_ty_name(f->arena, gp_ty_array(ts, f32, atom(f, &f->a, -1))), "[f32; A]");
-    assert_true(gp_ty_is_copy(gp_ty_ref(ts, f32, false)) && !gp_ty_is_copy(gp_ty_tuple(ts, pair, 2)));
+    assert_true(gp_ty_is_copy(gp_ty_ref(ts, f32, false)) &&
+                !gp_ty_is_copy(gp_ty_tuple(ts, pair, 2)));
 }
 
 static void check_unification(Fixture *f) {
@@ -88,12 +91,14 @@ static void check_unification(Fixture *f) {
     const GpConst *two = gp_const_int(f->ts, 2), *a = atom(f, &f->a, -1);
     assert_true(gp_unify_const(c, gp_const_add(f->ts, gp_const_mul(f->ts, two, n), a),
                                gp_const_add(f->ts, gp_const_int(f->ts, 8), a)));
-    assert_ptr_equal(gp_zonk_arg(c, (GpGArg){GpGArg_Const, {.value = n}}).value, gp_const_int(f->ts, 4));
+    assert_ptr_equal(gp_zonk_arg(c, (GpGArg){GpGArg_Const, {.value = n}}).value,
+                     gp_const_int(f->ts, 4));
     assert_false(gp_unify_const(c, gp_const_mul(f->ts, two, m), gp_const_int(f->ts, 7)));
     /* a fresh shape of rank 2 against S */
     const GpShapeTy *sh = gp_fresh_arg(c, &f->s).shape;
     assert_true(gp_unify_shape(c, sh, gp_shape_param(f->ts, &f->s)));
-    assert_ptr_equal(gp_zonk_arg(c, (GpGArg){GpGArg_Shape, {.shape = sh}}).shape, gp_shape_param(f->ts, &f->s));
+    assert_ptr_equal(gp_zonk_arg(c, (GpGArg){GpGArg_Shape, {.shape = sh}}).shape,
+                     gp_shape_param(f->ts, &f->s));
 }
 
 static void run_all(GpSession *s, void *ud) {
@@ -102,8 +107,10 @@ static void run_all(GpSession *s, void *ud) {
     GpInterner *names = gp_interner_make(f->arena);
     f->ts = gp_types_make(f->arena);
     const GpType *i32 = gp_ty_elem(f->ts, GpElem_I32);
-    f->a = (GpDef){.kind = GpDef_ConstParam, .name = gp_intern_cstr(names, "A"), .id = 1, .const_type = i32};
-    f->b = (GpDef){.kind = GpDef_ConstParam, .name = gp_intern_cstr(names, "B"), .id = 2, .const_type = i32};
+    f->a = (GpDef){
+        .kind = GpDef_ConstParam, .name = gp_intern_cstr(names, "A"), .id = 1, .const_type = i32};
+    f->b = (GpDef){
+        .kind = GpDef_ConstParam, .name = gp_intern_cstr(names, "B"), .id = 2, .const_type = i32};
     f->s = (GpDef){.kind = GpDef_ConstParam,
                    .name = gp_intern_cstr(names, "S"),
                    .id = 3,
@@ -128,7 +135,8 @@ static void test_types(void **state) {
 }
 
 static bool make_module(GpSession *s) {
-    static const char text[] = "fn f<const N: i32>(x: Tile<f32, {[2 * N]}>) -> Tile<f32, {[2 * N]}> { x }";
+    static const char text[] =
+        "fn f<const N: i32>(x: Tile<f32, {[2 * N]}>) -> Tile<f32, {[2 * N]}> { x }";
     GpStd *std = gp_std_new(s);
     GpDiags *diags = gp_diags_new(s);
     GpSource *src = gp_source_new(s, "text", text, sizeof text - 1, 1, 1);
@@ -149,6 +157,7 @@ static void test_out_of_memory(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_types), cmocka_unit_test(test_out_of_memory)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_types),
+                                       cmocka_unit_test(test_out_of_memory)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,3 +18,14 @@ impl Area for B {
     fn count() -> i32 { 1 }
     fn same(other: B) -> B { other }
 }
+impl f32 { fn half(self) -> f32 { self / 2.0 } }
+impl A { fn f() {} }
+impl A { fn f() {} }
+struct Pair<T> { a: T }
+impl<T> Pair<T> { fn g(&self) {} }
+impl Pair<f32> { fn g(&self) {} }
+impl Pair<i32> { fn h(&self) {} }
+impl Pair<u32> { fn h(&self) {} }
+trait Named {}
+impl<T> Named for Pair<T> {}
+impl Named for Pair<f32> {}
