@@ -264,6 +264,24 @@ static int gpu_from_table(lua_State *L) {
     return create_from(L, &w, host);
 }
 
+/* The counterpart of t:to_bytes(). */
+static int gpu_from_bytes(lua_State *L) {
+    Wanted w;
+    size_t len;
+    const char *bytes = luaL_checklstring(L, 1, &len);
+    gp_lua_shape(L, 2, &w.shape);
+    read_dtype(L, 2, 3, GpElem_F32, &w);
+    begin(L, &w);
+    int64_t count, size = gp_elem_info[w.elem].bytes;
+    if (!gp_shape_numel(&w.shape, &count) || count != (int64_t)len / size || (int64_t)len % size != 0)
+        return luaL_argerror(L, 1, lua_pushfstring(L, "%I bytes are not the shape's elements of %s",
+                                                   (lua_Integer)len, gp_elem_info[w.elem].name));
+    if (w.elem == GpElem_Bool)
+        for (size_t i = 0; i < len; i++)
+            luaL_argcheck(L, (uint8_t)bytes[i] < 2, 1, "a bool is stored as 0 or 1");
+    return create_from(L, &w, bytes);
+}
+
 const GpLuaFn gp_lua_create_functions[] = {
     {"zeros", gpu_zeros, "zeros{n, ..} [, dtype] -> Tensor", "All zeros; dtype f32 unless said, here or as a field of the table."},
     {"ones", gpu_ones, "ones{n, ..} [, dtype] -> Tensor", "All ones."},
@@ -276,5 +294,6 @@ const GpLuaFn gp_lua_create_functions[] = {
     {"randn", gpu_randn, "randn{n, ..} [, dtype] -> Tensor", "Normal(0, 1) by Philox and Box-Muller."},
     {"seed", gpu_seed, "seed(n)", "Starts the random numbers over; a fresh state has seed 0."},
     {"from_table", gpu_from_table, "from_table(table [, dtype]) -> Tensor", "The values of nested tables; each must convert exactly to an integer dtype."},
+    {"from_bytes", gpu_from_bytes, "from_bytes(string, {n, ..} [, dtype]) -> Tensor", "The values in storage form, row-major, as t:to_bytes() gives them."},
     {NULL, NULL, NULL, NULL},
 };

@@ -126,7 +126,8 @@ GP_API int luaopen_gpulua(lua_State *L) {
     lua_newtable(L);
     int module = lua_gettop(L);
     const GpLuaFn *tables[] = {gp_lua_kernel_functions, gp_lua_create_functions,
-                               gp_lua_device_functions, gp_lua_image_functions};
+                               gp_lua_device_functions, gp_lua_image_functions,
+                               gp_lua_ops_functions};
     for (size_t i = 0; i < GP_COUNT(tables); i++) add_functions(L, g, tables[i], module);
     lua_pushstring(L, gpulua_version());
     lua_setfield(L, module, "_VERSION");

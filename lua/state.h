@@ -118,6 +118,7 @@ extern const GpLuaFn gp_lua_kernel_functions[];   /* lkernel.c: gpu.kernels, gpu
 extern const GpLuaFn gp_lua_create_functions[];   /* lcreate.c: gpu.zeros, ... */
 extern const GpLuaFn gp_lua_device_functions[];   /* ldevice.c: gpu.device, gpu.stream, gpu.sync, ... */
 extern const GpLuaFn gp_lua_image_functions[];    /* limage.c: gpu.write_png */
+extern const GpLuaFn gp_lua_ops_functions[];      /* lops.c: gpu.ops */
 extern const GpLuaFn gp_lua_tensor_methods[];     /* ltensor.c */
 extern const GpLuaFn gp_lua_partition_methods[];  /* lpartition.c */
 extern const GpLuaFn gp_lua_module_methods[];     /* lkernel.c */

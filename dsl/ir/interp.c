@@ -45,7 +45,7 @@ static GpFlow run_inst(GpInterp *in, const GpInst *inst) {
     static GpFlow (*const runs[GpSig_count])(GpInterp *, const GpInst *) = {
 #define GP_INTERP_ROW_0(id) [GpSig_##id] = gp_interp_##id,
 #define GP_INTERP_ROW_1(id)
-#define GP_SIG(id, attr, regions, elementwise, doc) GP_INTERP_ROW_##elementwise(id)
+#define GP_SIG(id, attr, regions, elementwise, elems, doc) GP_INTERP_ROW_##elementwise(id)
 #include "dsl/ir/sig.def"
     };
     GpSig sig = gp_op_info[inst->op].sig;

@@ -51,7 +51,7 @@ void gp_interp_fail(GpInterp *in, const GpInst *inst, int64_t value, int64_t lim
 /* One function for each signature that is not elementwise: gp_interp_Splat .. */
 #define GP_INTERP_DECLARE_0(id) GpFlow gp_interp_##id(GpInterp *in, const GpInst *inst);
 #define GP_INTERP_DECLARE_1(id)
-#define GP_SIG(id, attr, regions, elementwise, doc) GP_INTERP_DECLARE_##elementwise(id)
+#define GP_SIG(id, attr, regions, elementwise, elems, doc) GP_INTERP_DECLARE_##elementwise(id)
 #include "dsl/ir/sig.def"
 
 #endif

@@ -28,7 +28,7 @@ typedef enum GpOp {
 
 /* Operand and result rules; dsl/ir/sig.def says what each means. */
 typedef enum GpSig {
-#define GP_SIG(id, attr, regions, elementwise, doc) GpSig_##id,
+#define GP_SIG(id, attr, regions, elementwise, elems, doc) GpSig_##id,
 #include "dsl/ir/sig.def"
     GpSig_count
 } GpSig;
@@ -39,13 +39,21 @@ typedef enum GpIrAttr {
     GpIrAttr_Target
 } GpIrAttr;
 
+/* Which element types a signature takes. */
+typedef enum GpSigElems {
+    GpSigElems_None, GpSigElems_Float, GpSigElems_Int, GpSigElems_Number, GpSigElems_Bits,
+    GpSigElems_Any
+} GpSigElems;
+
 typedef struct GpSigInfo {
     GpIrAttr attr;
+    GpSigElems elems;
     uint8_t regions;
     bool elementwise;
     const char *doc;
 } GpSigInfo;
 extern const GpSigInfo gp_sig_info[GpSig_count];
+bool gp_sig_takes(GpSig sig, GpElem elem);
 
 typedef enum GpEffect {
     GpEffect_Pure, GpEffect_Read, GpEffect_Write, GpEffect_Check, GpEffect_Control, GpEffect_Convergent

@@ -37,41 +37,40 @@ static bool is_alike(const GpIrType *a, const GpIrType *b) {
 
 static bool is_integer(GpElem e) { return gp_elem_is_integer(e); }
 static bool is_number(GpElem e) { return gp_elem_is_integer(e) || gp_elem_is_float(e); }
-static bool is_bits(GpElem e) { return gp_elem_is_integer(e) || e == GpElem_Bool; }
 
 /* (x, ..) -> x */
-static bool check_uniform(V *v, I *inst, uint32_t operands, bool (*fits)(GpElem),
-                          const char *what) {
+static bool check_uniform(V *v, I *inst, uint32_t operands, const char *what) {
     if (!need_counts(v, inst, operands, 1)) return false;
     for (uint32_t i = 0; i < operands; i++)
         if (in(inst, i) != out(inst))
             return gp_ir_refuse(v, inst, "operand %u is not of the result's type", i);
-    return need(v, inst, has_numbers(out(inst)) && fits(out(inst)->elem), what);
+    return need(v, inst, has_numbers(out(inst)) && gp_sig_takes(gp_op_info[inst->op].sig, out(inst)->elem),
+                what);
 }
 
 static bool check_Num1(V *v, I *inst) {
-    return check_uniform(v, inst, 1, is_number, "it takes integers or floats");
+    return check_uniform(v, inst, 1, "it takes integers or floats");
 }
 static bool check_Num2(V *v, I *inst) {
-    return check_uniform(v, inst, 2, is_number, "it takes integers or floats");
+    return check_uniform(v, inst, 2, "it takes integers or floats");
 }
 static bool check_Int2(V *v, I *inst) {
-    return check_uniform(v, inst, 2, is_integer, "it takes integers");
+    return check_uniform(v, inst, 2, "it takes integers");
 }
 static bool check_Bits1(V *v, I *inst) {
-    return check_uniform(v, inst, 1, is_bits, "it takes integers or bools");
+    return check_uniform(v, inst, 1, "it takes integers or bools");
 }
 static bool check_Bits2(V *v, I *inst) {
-    return check_uniform(v, inst, 2, is_bits, "it takes integers or bools");
+    return check_uniform(v, inst, 2, "it takes integers or bools");
 }
 static bool check_Float1(V *v, I *inst) {
-    return check_uniform(v, inst, 1, gp_elem_is_float, "it takes floats");
+    return check_uniform(v, inst, 1, "it takes floats");
 }
 static bool check_Float2(V *v, I *inst) {
-    return check_uniform(v, inst, 2, gp_elem_is_float, "it takes floats");
+    return check_uniform(v, inst, 2, "it takes floats");
 }
 static bool check_Float3(V *v, I *inst) {
-    return check_uniform(v, inst, 3, gp_elem_is_float, "it takes floats");
+    return check_uniform(v, inst, 3, "it takes floats");
 }
 
 static bool check_Const(V *v, I *inst) {
@@ -331,7 +330,7 @@ static bool check_Store(V *v, I *inst) {
 
 bool gp_ir_check_sig(GpVerifier *v, const GpInst *inst) {
     static bool (*const checks[GpSig_count])(V *, I *) = {
-#define GP_SIG(id, attr, regions, elementwise, doc) [GpSig_##id] = check_##id,
+#define GP_SIG(id, attr, regions, elementwise, elems, doc) [GpSig_##id] = check_##id,
 #include "dsl/ir/sig.def"
     };
     return checks[gp_op_info[inst->op].sig](v, inst);

@@ -16,13 +16,26 @@ const GpOpInfo gp_op_info[GpOp_count] = {
 };
 
 const GpSigInfo gp_sig_info[GpSig_count] = {
-#define GP_SIG(id, attr_, regions_, elementwise_, doc_)                                            \
+#define GP_SIG(id, attr_, regions_, elementwise_, elems_, doc_)                                    \
     [GpSig_##id] = {.attr = GpIrAttr_##attr_,                                                      \
                     .regions = (regions_),                                                         \
                     .elementwise = (elementwise_),                                                 \
+                    .elems = GpSigElems_##elems_,                                                  \
                     .doc = (doc_)},
 #include "dsl/ir/sig.def"
 };
+
+bool gp_sig_takes(GpSig sig, GpElem elem) {
+    switch (gp_sig_info[sig].elems) {
+    case GpSigElems_None: return false;
+    case GpSigElems_Float: return gp_elem_is_float(elem);
+    case GpSigElems_Int: return gp_elem_is_integer(elem);
+    case GpSigElems_Number: return elem != GpElem_Bool;
+    case GpSigElems_Bits: return !gp_elem_is_float(elem);
+    case GpSigElems_Any: return true;
+    }
+    gp_unreachable();
+}
 
 bool gp_op_find(GpStr spelling, GpOp *out) {
     for (unsigned op = 0; op < GpOp_count; op++) {
