@@ -33,7 +33,8 @@ GpSpan gp_bind_param_span(const GpBinder *b, uint32_t arg) { return param_node(b
 
 const char *gp_bind_param_name(const GpBinder *b, uint32_t arg) {
     GpNode *p = param_node(b, arg);
-    if (p->kind != GpNode_Param || GP_AS(Param, p)->pat->kind != GpNode_PatName) return "_";
+    if (p->kind != GpNode_Param || GP_AS(Param, p)->pat->kind != GpNode_PatName)
+        return "_";
     return GP_AS(PatName, GP_AS(Param, p)->pat)->name->name;
 }
 
@@ -42,7 +43,8 @@ GpSpan gp_bind_attr_span(const GpBinder *b, const char *name) {
     for (uint32_t i = 0; i < attrs.len; i++) {
         GpAstPath *path = GP_AS(Path, GP_AS(Attr, attrs.at[i])->path);
         GpAstSegment *last = GP_AS(Segment, path->segments.at[path->segments.len - 1]);
-        if (!strcmp(last->name->name, name)) return attrs.at[i]->span;
+        if (!strcmp(last->name->name, name))
+            return attrs.at[i]->span;
     }
     return b->kernel->kernel.span;
 }
@@ -61,7 +63,9 @@ GpDiag *gp_bind_mismatch(GpBinder *b, const char *fmt, ...) {
     gp_text_vprintf(&text, fmt, args);
     va_end(args);
     b->has_failed = true;
-    GpDiag *d = gp_diag(b->diags, GpDiag_E0308, b->request->site, "mismatched types");
+    const GpBindRequest *r = b->request;
+    GpDiag *d = gp_diag(b->diags, GpDiag_E0308, r->arg_sites ? r->arg_sites[b->arg] : r->site,
+                        "mismatched types");
     gp_primary_label(d, "argument %u, `%s`: %s", b->arg + 1, gp_bind_param_name(b, b->arg),
                      gp_text_cstr(&text));
     gp_note_at(d, gp_bind_param_span(b, b->arg), "parameter `%s` of kernel `%s` declared here",
@@ -75,7 +79,8 @@ const GpType *gp_bind_type(GpBinder *b, uint32_t arg) {
     GpGArg *args = GP_NEW_ARRAY(b->arena, GpGArg, b->kernel->generic_count);
     uint32_t n = 0;
     for (uint32_t i = 0; i < b->kernel->generic_count; i++) {
-        if (b->origin[i] == GP_BOUND_NOT) continue;
+        if (b->origin[i] == GP_BOUND_NOT)
+            continue;
         params[n] = b->kernel->generics[i];
         args[n++] = b->inst->generics[i];
     }
@@ -107,9 +112,12 @@ static void hash_text(const GpText *t, uint64_t out[2]) {
 }
 
 static void print_generic(const GpGArg *a, GpText *out) {
-    if (a->kind == GpGArg_Type) gp_ty_print(a->type, out);
-    else if (a->kind == GpGArg_Const) gp_const_print(a->value, out);
-    else gp_shapety_print(a->shape, out);
+    if (a->kind == GpGArg_Type)
+        gp_ty_print(a->type, out);
+    else if (a->kind == GpGArg_Const)
+        gp_const_print(a->value, out);
+    else
+        gp_shapety_print(a->shape, out);
 }
 
 static void make_key(GpBinder *b) {
@@ -130,7 +138,8 @@ static void make_key(GpBinder *b) {
     bool failed = t.failed;
     hash_text(&t, inst->key);
     gp_text_free(&t);
-    if (failed) gp_throw(b->module->session, GpStatus_NoMemory);
+    if (failed)
+        gp_throw(b->module->session, GpStatus_NoMemory);
 }
 
 /* ---- Binding -------------------------------------------------------------------------------- */
@@ -141,41 +150,48 @@ static void begin(GpBinder *b) {
     b->inst->kernel = b->kernel;
     b->inst->generics = GP_NEW_ARRAY(b->arena, GpGArg, n);
     b->inst->generic_count = n;
-    b->inst->args = (struct GpArgFacts *)gp_arena_alloc_array(b->arena, params,
-                                                              sizeof *b->inst->args);
+    b->inst->args =
+        (struct GpArgFacts *)gp_arena_alloc_array(b->arena, params, sizeof *b->inst->args);
     b->inst->arg_count = params;
     b->origin = GP_NEW_ARRAY(b->arena, int32_t, n);
-    for (uint32_t i = 0; i < n; i++) b->origin[i] = GP_BOUND_NOT;
+    for (uint32_t i = 0; i < n; i++)
+        b->origin[i] = GP_BOUND_NOT;
 }
 
 static const char *plural(uint32_t n) { return n == 1 ? "" : "s"; }
 
 static bool check_count(GpBinder *b) {
     uint32_t want = b->kernel->sig.param_count, got = b->request->arg_count;
-    if (want == got) return true;
+    if (want == got)
+        return true;
     const char *title =
-        gp_bind_text(b, "kernel `%s` takes %u argument%s but %u %s supplied", gp_bind_kernel_name(b),
-                     want, plural(want), got, got == 1 ? "was" : "were");
+        gp_bind_text(b, "kernel `%s` takes %u argument%s but %u %s supplied",
+                     gp_bind_kernel_name(b), want, plural(want), got, got == 1 ? "was" : "were");
     GpDiag *d = gp_bind_refuse(b, GpDiag_E0061, title, "");
     if (got < want)
         gp_primary_label(d, "argument %u, `%s` of type `%s`, is missing", got + 1,
                          gp_bind_param_name(b, got),
                          gp_ty_name(b->arena, b->kernel->sig.params[got]));
-    else gp_primary_label(d, "unexpected argument %u", want + 1);
+    else
+        gp_primary_label(d, "unexpected argument %u", want + 1);
     return false;
 }
 
 static bool is_slice(GpParamForm form) {
-    return form == GpParamForm_Slice || form == GpParamForm_SliceMut || form == GpParamForm_Disjoint;
+    return form == GpParamForm_Slice || form == GpParamForm_SliceMut ||
+           form == GpParamForm_Disjoint;
 }
 
 static void find_equal_lens(GpBinder *b) {
     int64_t first = -1, n;
     uint32_t count = 0;
     for (uint32_t i = 0; i < b->inst->arg_count; i++) {
-        if (!is_slice(gp_bind_form(b->kernel->sig.params[i]))) continue;
-        if (!gp_shape_numel(&b->request->args[i].shape, &n)) return;
-        if (count++ && n != first) return;
+        if (!is_slice(gp_bind_form(b->kernel->sig.params[i])))
+            continue;
+        if (!gp_shape_numel(&b->request->args[i].shape, &n))
+            return;
+        if (count++ && n != first)
+            return;
         first = n;
     }
     b->inst->equal_lens = count > 1;
@@ -185,36 +201,49 @@ static void bind_call(GpBinder *b) {
     const GpBindRequest *r = b->request;
     begin(b);
     gp_bind_named(b, r->named, r->named_count);
-    if (b->has_failed || !check_count(b)) return;
-    for (uint32_t i = 0; i < r->arg_count; i++) gp_bind_arg(b, i, false);
-    if (b->has_failed) return;
+    if (b->has_failed || !check_count(b))
+        return;
+    for (uint32_t i = 0; i < r->arg_count; i++)
+        gp_bind_arg(b, i, false);
+    if (b->has_failed)
+        return;
     gp_bind_presets(b);
     gp_bind_missing(b);
-    for (uint32_t i = 0; i < r->arg_count && !b->has_failed; i++) gp_bind_arg(b, i, true);
-    if (b->has_failed) return;
-    if (b->kernel->kernel.track == GpTrack_Simt) find_equal_lens(b);
+    for (uint32_t i = 0; i < r->arg_count && !b->has_failed; i++)
+        gp_bind_arg(b, i, true);
+    if (b->has_failed)
+        return;
+    if (b->kernel->kernel.track == GpTrack_Simt)
+        find_equal_lens(b);
     gp_bind_block(b, r->block);
-    if (!b->has_failed) gp_bind_grid(b);
-    if (!b->has_failed) make_key(b);
+    if (!b->has_failed)
+        gp_bind_grid(b);
+    if (!b->has_failed)
+        make_key(b);
 }
 
 static GpPass assumed_pass(GpParamForm form) {
     switch (form) {
     case GpParamForm_Tensor:
-    case GpParamForm_Slice: return GpPass_Shared;
+    case GpParamForm_Slice:
+        return GpPass_Shared;
     case GpParamForm_TensorMut:
     case GpParamForm_SliceMut:
-    case GpParamForm_Disjoint: return GpPass_Unique;
+    case GpParamForm_Disjoint:
+        return GpPass_Unique;
     case GpParamForm_Scalar:
-    case GpParamForm_Other: break;
+    case GpParamForm_Other:
+        break;
     }
     return GpPass_Scalar;
 }
 
 static uint8_t tensor_rank(const GpType *t) {
-    if (t->kind == GpTy_Ref) t = t->inner;
+    if (t->kind == GpTy_Ref)
+        t = t->inner;
     for (uint32_t i = 0; i < t->arg_count; i++)
-        if (t->args[i].kind == GpGArg_Shape) return t->args[i].shape->rank;
+        if (t->args[i].kind == GpGArg_Shape)
+            return t->args[i].shape->rank;
     return 1;
 }
 
@@ -225,7 +254,8 @@ static void assume_arg(GpBinder *b, uint32_t i) {
     f->pass = assumed_pass(form);
     gp_bind_elem(gp_bind_elem_type(t, form), &f->elem);
     f->scalar = (GpScalar){.elem = f->elem};
-    if (form == GpParamForm_Scalar) return;
+    if (form == GpParamForm_Scalar)
+        return;
     f->rank = tensor_rank(t);
     f->aligned16 = f->unit_stride = f->small = true;
 }
@@ -240,44 +270,62 @@ typedef struct Job {
 static void bind_assumed(GpBinder *b, const Job *job) {
     begin(b);
     gp_bind_named(b, job->named, job->named_count);
-    if (b->has_failed) return;
+    if (b->has_failed)
+        return;
     gp_bind_presets(b);
     gp_bind_missing(b);
-    if (b->has_failed) return;
-    for (uint32_t i = 0; i < b->inst->arg_count; i++) assume_arg(b, i);
+    if (b->has_failed)
+        return;
+    for (uint32_t i = 0; i < b->inst->arg_count; i++)
+        assume_arg(b, i);
     gp_bind_block(b, job->block);
-    for (int i = 0; i < 3; i++) b->inst->grid[i] = 1;
-    if (!b->has_failed) make_key(b);
+    for (int i = 0; i < 3; i++)
+        b->inst->grid[i] = 1;
+    if (!b->has_failed)
+        make_key(b);
 }
 
 static void run(GpSession *s, void *ud) {
     Job *job = ud;
     (void)s;
-    if (job->b.request) bind_call(&job->b);
-    else bind_assumed(&job->b, job);
+    if (job->b.request)
+        bind_call(&job->b);
+    else
+        bind_assumed(&job->b, job);
 }
 
 static GpStatus finish(Job *job, GpInstance **out) {
     *out = NULL;
     GpStatus status = gp_protect(job->b.module->session, run, job);
-    if (status != GpStatus_Ok) return status;
-    if (job->b.has_failed) return GpStatus_Diagnostics;
+    if (status != GpStatus_Ok)
+        return status;
+    if (job->b.has_failed)
+        return GpStatus_Diagnostics;
     *out = job->b.inst;
     return GpStatus_Ok;
 }
 
 GpStatus gp_bind(GpModule *m, GpArena *arena, const GpBindRequest *request, GpDiags *diags,
                  GpInstance **out) {
-    Job job = {.b = {.module = m, .types = m->std->types, .arena = arena, .diags = diags,
-                     .request = request, .kernel = request->kernel}};
+    Job job = {.b = {.module = m,
+                     .types = m->std->types,
+                     .arena = arena,
+                     .diags = diags,
+                     .request = request,
+                     .kernel = request->kernel}};
     return finish(&job, out);
 }
 
 GpStatus gp_bind_assumed(GpModule *m, GpArena *arena, const GpDef *kernel, const GpNamedArg *named,
                          uint32_t named_count, const uint32_t block[3], GpDiags *diags,
                          GpInstance **out) {
-    Job job = {.b = {.module = m, .types = m->std->types, .arena = arena, .diags = diags,
+    Job job = {.b = {.module = m,
+                     .types = m->std->types,
+                     .arena = arena,
+                     .diags = diags,
                      .kernel = kernel},
-               .named = named, .named_count = named_count, .block = block};
+               .named = named,
+               .named_count = named_count,
+               .block = block};
     return finish(&job, out);
 }

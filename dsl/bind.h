@@ -18,8 +18,8 @@ typedef struct GpBinder {
     const GpBindRequest *request;
     const GpDef *kernel;
     GpInstance *inst;
-    int32_t *origin;      /* per generic */
-    uint32_t arg;         /* being matched */
+    int32_t *origin; /* per generic */
+    uint32_t arg;    /* being matched */
     bool has_failed;
 } GpBinder;
 
@@ -45,15 +45,21 @@ bool gp_bind_set_elem(GpBinder *b, const GpDef *generic, GpElem elem);
 bool gp_bind_set_int(GpBinder *b, const GpDef *generic, int64_t value);
 bool gp_bind_set_shape(GpBinder *b, const GpDef *generic, const GpShape *shape);
 void gp_bind_presets(GpBinder *b);
-void gp_bind_missing(GpBinder *b); /* G0325 for each generic that nothing decides, G0328 for bounds */
+void gp_bind_missing(
+    GpBinder *b); /* G0325 for each generic that nothing decides, G0328 for bounds */
 
 /* ---- bind_arg.c */
 /* Matches argument i; binds generics; scalars of a generic type wait for the second round. */
 void gp_bind_arg(GpBinder *b, uint32_t i, bool is_second);
 /* What a parameter takes, for assumed instances too. */
 typedef enum GpParamForm {
-    GpParamForm_Tensor, GpParamForm_TensorMut, GpParamForm_Slice, GpParamForm_SliceMut,
-    GpParamForm_Disjoint, GpParamForm_Scalar, GpParamForm_Other
+    GpParamForm_Tensor,
+    GpParamForm_TensorMut,
+    GpParamForm_Slice,
+    GpParamForm_SliceMut,
+    GpParamForm_Disjoint,
+    GpParamForm_Scalar,
+    GpParamForm_Other
 } GpParamForm;
 GpParamForm gp_bind_form(const GpType *t);
 const GpType *gp_bind_elem_type(const GpType *t, GpParamForm form);

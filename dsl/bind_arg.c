@@ -3,10 +3,14 @@
 #include "dsl/bind.h"
 
 bool gp_bind_elem(const GpType *t, GpElem *out) {
-    if (t->kind == GpTy_Elem) *out = t->elem;
-    else if (t->kind == GpTy_Usize) *out = GpElem_U64;
-    else if (t->kind == GpTy_Isize) *out = GpElem_I64;
-    else return false;
+    if (t->kind == GpTy_Elem)
+        *out = t->elem;
+    else if (t->kind == GpTy_Usize)
+        *out = GpElem_U64;
+    else if (t->kind == GpTy_Isize)
+        *out = GpElem_I64;
+    else
+        return false;
     return true;
 }
 
@@ -16,15 +20,20 @@ GpParamForm gp_bind_form(const GpType *t) {
         return t->is_mut ? GpParamForm_TensorMut : GpParamForm_Tensor;
     if (t->kind == GpTy_Ref && t->inner->kind == GpTy_Slice)
         return t->is_mut ? GpParamForm_SliceMut : GpParamForm_Slice;
-    if (gp_ty_is_lang(t, GpLang_DisjointSlice)) return GpParamForm_Disjoint;
-    if (gp_bind_elem(t, &elem) || t->kind == GpTy_Param) return GpParamForm_Scalar;
+    if (gp_ty_is_lang(t, GpLang_DisjointSlice))
+        return GpParamForm_Disjoint;
+    if (gp_bind_elem(t, &elem) || t->kind == GpTy_Param)
+        return GpParamForm_Scalar;
     return GpParamForm_Other;
 }
 
 const GpType *gp_bind_elem_type(const GpType *t, GpParamForm form) {
-    if (form == GpParamForm_Slice || form == GpParamForm_SliceMut) return t->inner->inner;
-    if (form == GpParamForm_Disjoint) return t->args[0].type;
-    if (form == GpParamForm_Tensor || form == GpParamForm_TensorMut) return t->inner->args[0].type;
+    if (form == GpParamForm_Slice || form == GpParamForm_SliceMut)
+        return t->inner->inner;
+    if (form == GpParamForm_Disjoint)
+        return t->args[0].type;
+    if (form == GpParamForm_Tensor || form == GpParamForm_TensorMut)
+        return t->inner->args[0].type;
     return t;
 }
 
@@ -36,9 +45,12 @@ static const char *describe(GpBinder *b, const GpArgDesc *a) {
     case GpArg_Partition:
         return gp_bind_text(b, "a partition of `%s` in tiles of %s", gp_elem_info[a->elem].name,
                             gp_bind_shape(b, &a->tile));
-    case GpArg_Int: return gp_bind_text(b, "the number %lld", (long long)a->i);
-    case GpArg_Float: return gp_bind_text(b, "the number %.17g", a->f);
-    case GpArg_Bool: return a->i ? "`true`" : "`false`";
+    case GpArg_Int:
+        return gp_bind_text(b, "the number %lld", (long long)a->i);
+    case GpArg_Float:
+        return gp_bind_text(b, "the number %.17g", a->f);
+    case GpArg_Bool:
+        return a->i ? "`true`" : "`false`";
     }
     gp_unreachable();
 }
@@ -46,15 +58,19 @@ static const char *describe(GpBinder *b, const GpArgDesc *a) {
 static void wrong_kind(GpBinder *b, const GpArgDesc *a, const GpType *t, const char *help) {
     GpDiag *d =
         gp_bind_mismatch(b, "expected `%s`, found %s", gp_ty_name(b->arena, t), describe(b, a));
-    if (help) gp_help(d, "%s", help);
+    if (help)
+        gp_help(d, "%s", help);
 }
 
-/* ---- Element types and extents ---------------------------------------------------------------- */
+/* ---- Element types and extents ----------------------------------------------------------------
+ */
 
 static bool match_elem(GpBinder *b, const GpType *t, GpElem elem) {
     GpElem want;
-    if (t->kind == GpTy_Param) return gp_bind_set_elem(b, t->def, elem);
-    if (gp_bind_elem(t, &want) && want == elem) return true;
+    if (t->kind == GpTy_Param)
+        return gp_bind_set_elem(b, t->def, elem);
+    if (gp_bind_elem(t, &want) && want == elem)
+        return true;
     gp_bind_mismatch(b, "expected elements of `%s`, found `%s`", gp_ty_name(b->arena, t),
                      gp_elem_info[elem].name);
     return false;
@@ -64,9 +80,11 @@ static bool match_elem(GpBinder *b, const GpType *t, GpElem elem) {
 static bool match_extent(GpBinder *b, const GpConst *c, int64_t extent, int axis, const char *what,
                          bool is_second) {
     int64_t want;
-    if (c->kind != GpConst_Poly) return true;
+    if (c->kind != GpConst_Poly)
+        return true;
     if (gp_const_value(c, &want)) {
-        if (want == extent) return true;
+        if (want == extent)
+            return true;
         gp_bind_mismatch(b, "expected %s %lld on axis %d, found %lld", what, (long long)want, axis,
                          (long long)extent);
         return false;
@@ -81,26 +99,33 @@ static bool match_shape(GpBinder *b, const GpType *tensor, const GpShape *shape,
                         bool is_second) {
     const GpShapeTy *sh = NULL;
     for (uint32_t i = 0; i < tensor->arg_count; i++)
-        if (tensor->args[i].kind == GpGArg_Shape) sh = tensor->args[i].shape;
-    if (!sh) return true;
-    if (sh->kind == GpShape_Param) return gp_bind_set_shape(b, sh->param, shape);
+        if (tensor->args[i].kind == GpGArg_Shape)
+            sh = tensor->args[i].shape;
+    if (!sh)
+        return true;
+    if (sh->kind == GpShape_Param)
+        return gp_bind_set_shape(b, sh->param, shape);
     if (sh->rank != shape->rank) {
         gp_bind_mismatch(b, "expected rank %d, found rank %d (shape %s)", sh->rank, shape->rank,
                          gp_bind_shape(b, shape));
         return false;
     }
     for (int i = 0; i < sh->rank; i++)
-        if (!match_extent(b, sh->dim[i], shape->dim[i], i, what, is_second)) return false;
+        if (!match_extent(b, sh->dim[i], shape->dim[i], i, what, is_second))
+            return false;
     return true;
 }
 
-/* ---- Facts ------------------------------------------------------------------------------------ */
+/* ---- Facts ------------------------------------------------------------------------------------
+ */
 
 static bool is_contiguous(const GpArgDesc *a) {
     int64_t stride = 1;
     for (int i = a->shape.rank - 1; i >= 0; i--) {
-        if (a->shape.dim[i] == 0) return true;
-        if (a->shape.dim[i] != 1 && a->stride[i] != stride) return false;
+        if (a->shape.dim[i] == 0)
+            return true;
+        if (a->shape.dim[i] != 1 && a->stride[i] != stride)
+            return false;
         stride *= a->shape.dim[i];
     }
     return true;
@@ -126,16 +151,19 @@ static void find_facts(GpBinder *b, uint32_t i, const GpArgDesc *a, GpPass pass,
     f->rank = is_slice ? 1 : a->shape.rank;
     f->unit_stride = is_slice || rank == 0 || a->stride[rank - 1] == 1;
     f->aligned16 = a->address % 16 == 0;
-    for (int k = 0; !is_slice && k + 1 < rank; k++) f->aligned16 &= a->stride[k] * bytes % 16 == 0;
+    for (int k = 0; !is_slice && k + 1 < rank; k++)
+        f->aligned16 &= a->stride[k] * bytes % 16 == 0;
     f->small = has_small_offsets(a);
 }
 
-/* ---- Kinds of parameters ---------------------------------------------------------------------- */
+/* ---- Kinds of parameters ----------------------------------------------------------------------
+ */
 
 static void bind_tensor(GpBinder *b, uint32_t i, const GpType *t, bool is_second) {
     const GpArgDesc *a = &b->request->args[i];
     if (a->kind != GpArg_Tensor) {
-        wrong_kind(b, a, t, a->kind == GpArg_Partition ? "pass the tensor itself, without `:tiles`" : NULL);
+        wrong_kind(b, a, t,
+                   a->kind == GpArg_Partition ? "pass the tensor itself, without `:tiles`" : NULL);
         return;
     }
     if (match_elem(b, t->inner->args[0].type, a->elem) &&
@@ -146,8 +174,9 @@ static void bind_tensor(GpBinder *b, uint32_t i, const GpType *t, bool is_second
 static void bind_tensor_mut(GpBinder *b, uint32_t i, const GpType *t, bool is_second) {
     const GpArgDesc *a = &b->request->args[i];
     if (a->kind != GpArg_Partition) {
-        wrong_kind(b, a, t, a->kind == GpArg_Tensor
-                                ? "a written tensor is passed in tiles: `t:tiles{..}`" : NULL);
+        wrong_kind(b, a, t,
+                   a->kind == GpArg_Tensor ? "a written tensor is passed in tiles: `t:tiles{..}`"
+                                           : NULL);
         return;
     }
     if (match_elem(b, t->inner->args[0].type, a->elem) &&
@@ -158,14 +187,18 @@ static void bind_tensor_mut(GpBinder *b, uint32_t i, const GpType *t, bool is_se
 static void bind_slice(GpBinder *b, uint32_t i, const GpType *t, GpParamForm form) {
     const GpArgDesc *a = &b->request->args[i];
     if (a->kind != GpArg_Tensor) {
-        wrong_kind(b, a, t, a->kind == GpArg_Partition ? "pass the tensor itself, without `:tiles`" : NULL);
+        wrong_kind(b, a, t,
+                   a->kind == GpArg_Partition ? "pass the tensor itself, without `:tiles`" : NULL);
         return;
     }
-    if (!match_elem(b, gp_bind_elem_type(t, form), a->elem)) return;
+    if (!match_elem(b, gp_bind_elem_type(t, form), a->elem))
+        return;
     if (!is_contiguous(a)) {
-        GpDiag *d = gp_bind_refuse(b, GpDiag_G0327, gp_bind_param_name(b, i), gp_bind_kernel_name(b));
+        GpDiag *d =
+            gp_bind_refuse(b, GpDiag_G0327, gp_bind_param_name(b, i), gp_bind_kernel_name(b));
         gp_primary_label(d, "argument %u is no single run of elements in row-major order", i + 1);
-        gp_note_at(d, gp_bind_param_span(b, i), "parameter `%s` is a slice", gp_bind_param_name(b, i));
+        gp_note_at(d, gp_bind_param_span(b, i), "parameter `%s` is a slice",
+                   gp_bind_param_name(b, i));
         return;
     }
     find_facts(b, i, a, form == GpParamForm_Slice ? GpPass_Shared : GpPass_Unique, true);
@@ -175,7 +208,8 @@ static void bind_scalar(GpBinder *b, uint32_t i, const GpType *t) {
     const GpArgDesc *a = &b->request->args[i];
     struct GpArgFacts *f = &b->inst->args[i];
     GpElem elem;
-    if (!gp_bind_elem(t, &elem)) return; /* a generic, known in the second round */
+    if (!gp_bind_elem(t, &elem))
+        return; /* a generic, known in the second round */
     bool is_bool = elem == GpElem_Bool, is_number = a->kind == GpArg_Int || a->kind == GpArg_Float;
     if (is_bool ? a->kind != GpArg_Bool : !is_number) {
         wrong_kind(b, a, t, NULL);
@@ -184,11 +218,13 @@ static void bind_scalar(GpBinder *b, uint32_t i, const GpType *t) {
     f->pass = GpPass_Scalar;
     f->elem = elem;
     f->scalar = (GpScalar){.elem = elem, .i = a->i};
-    if (is_bool) return;
+    if (is_bool)
+        return;
     if (a->kind == GpArg_Int ? gp_scalar_from_int(a->i, elem, &f->scalar)
                              : gp_scalar_from_double(a->f, elem, &f->scalar))
         return;
-    GpDiag *d = gp_bind_mismatch(b, "expected `%s`, found %s", gp_ty_name(b->arena, t), describe(b, a));
+    GpDiag *d =
+        gp_bind_mismatch(b, "expected `%s`, found %s", gp_ty_name(b->arena, t), describe(b, a));
     gp_help(d, "a Lua number converts only when its value is exactly one of `%s`",
             gp_ty_name(b->arena, t));
 }
@@ -198,16 +234,26 @@ void gp_bind_arg(GpBinder *b, uint32_t i, bool is_second) {
     GpParamForm form = gp_bind_form(t);
     b->arg = i;
     switch (form) {
-    case GpParamForm_Tensor: bind_tensor(b, i, t, is_second); return;
-    case GpParamForm_TensorMut: bind_tensor_mut(b, i, t, is_second); return;
+    case GpParamForm_Tensor:
+        bind_tensor(b, i, t, is_second);
+        return;
+    case GpParamForm_TensorMut:
+        bind_tensor_mut(b, i, t, is_second);
+        return;
     case GpParamForm_Slice:
     case GpParamForm_SliceMut:
-    case GpParamForm_Disjoint: bind_slice(b, i, t, form); return;
-    case GpParamForm_Scalar: bind_scalar(b, i, t); return;
-    case GpParamForm_Other: break;
+    case GpParamForm_Disjoint:
+        bind_slice(b, i, t, form);
+        return;
+    case GpParamForm_Scalar:
+        bind_scalar(b, i, t);
+        return;
+    case GpParamForm_Other:
+        break;
     }
-    GpDiag *d = gp_diag(b->diags, GpDiag_G0251, gp_bind_param_span(b, i),
-                        gp_bind_text(b, "a kernel parameter of type `%s`", gp_ty_name(b->arena, t)));
+    GpDiag *d =
+        gp_diag(b->diags, GpDiag_G0251, gp_bind_param_span(b, i),
+                gp_bind_text(b, "a kernel parameter of type `%s`", gp_ty_name(b->arena, t)));
     gp_primary_label(d, "kernels take tensors, slices and numbers");
     b->has_failed = true;
 }

@@ -3,7 +3,8 @@
 
 static uint32_t index_of(const GpBinder *b, const GpDef *generic) {
     for (uint32_t i = 0; i < b->kernel->generic_count; i++)
-        if (b->kernel->generics[i] == generic) return i;
+        if (b->kernel->generics[i] == generic)
+            return i;
     return UINT32_MAX;
 }
 
@@ -13,15 +14,18 @@ static bool is_named(const GpDef *generic, GpStr name) {
 
 static const char *cstr(GpBinder *b, GpStr s) { return gp_arena_copy(b->arena, s.at, s.len); }
 
-/* ---- By name ---------------------------------------------------------------------------------- */
+/* ---- By name ----------------------------------------------------------------------------------
+ */
 
 static void report_unknown(GpBinder *b, GpStr name) {
     GpText known = {.session = b->module->session};
     for (uint32_t i = 0; i < b->kernel->generic_count; i++)
         gp_text_printf(&known, "%s`%s`", i ? ", " : "", b->kernel->generics[i]->name->name);
     GpDiag *d = gp_bind_refuse(b, GpDiag_G0340, gp_bind_kernel_name(b), cstr(b, name));
-    if (known.len) gp_help(d, "its generics are %s", gp_text_cstr(&known));
-    else gp_help(d, "it has no generics");
+    if (known.len)
+        gp_help(d, "its generics are %s", gp_text_cstr(&known));
+    else
+        gp_help(d, "it has no generics");
     gp_text_free(&known);
 }
 
@@ -37,8 +41,10 @@ static bool fits_const(const GpDef *generic, int64_t v) {
     const GpType *t = generic->const_type;
     GpElem elem;
     GpScalar out;
-    if (!t || !gp_bind_elem(t, &elem)) return false;
-    if (elem == GpElem_Bool) return v == 0 || v == 1;
+    if (!t || !gp_bind_elem(t, &elem))
+        return false;
+    if (elem == GpElem_Bool)
+        return v == 0 || v == 1;
     return gp_scalar_from_int(v, elem, &out);
 }
 
@@ -59,8 +65,9 @@ static void set_named(GpBinder *b, uint32_t i, const GpNamedArg *arg) {
     }
     if (arg->is_text || !fits_const(g, arg->value)) {
         const char *want = g->const_type ? gp_ty_name(b->arena, g->const_type) : "i32";
-        report_unfit(b, g, arg->is_text ? cstr(b, arg->text)
-                                        : gp_bind_text(b, "%lld", (long long)arg->value),
+        report_unfit(b, g,
+                     arg->is_text ? cstr(b, arg->text)
+                                  : gp_bind_text(b, "%lld", (long long)arg->value),
                      gp_bind_text(b, "expected a number of type `%s`", want));
         return;
     }
@@ -71,19 +78,26 @@ static void set_named(GpBinder *b, uint32_t i, const GpNamedArg *arg) {
 void gp_bind_named(GpBinder *b, const GpNamedArg *named, uint32_t count) {
     for (uint32_t k = 0; k < count; k++) {
         uint32_t i = 0;
-        while (i < b->kernel->generic_count && !is_named(b->kernel->generics[i], named[k].name)) i++;
-        if (i < b->kernel->generic_count) set_named(b, i, &named[k]);
-        else report_unknown(b, named[k].name);
+        while (i < b->kernel->generic_count && !is_named(b->kernel->generics[i], named[k].name))
+            i++;
+        if (i < b->kernel->generic_count)
+            set_named(b, i, &named[k]);
+        else
+            report_unknown(b, named[k].name);
     }
 }
 
-/* ---- By inference ----------------------------------------------------------------------------- */
+/* ---- By inference -----------------------------------------------------------------------------
+ */
 
 static const char *name_value(GpBinder *b, const GpGArg *a) {
     GpText t = {.session = b->module->session};
-    if (a->kind == GpGArg_Type) gp_ty_print(a->type, &t);
-    else if (a->kind == GpGArg_Const) gp_const_print(a->value, &t);
-    else gp_shapety_print(a->shape, &t);
+    if (a->kind == GpGArg_Type)
+        gp_ty_print(a->type, &t);
+    else if (a->kind == GpGArg_Const)
+        gp_const_print(a->value, &t);
+    else
+        gp_shapety_print(a->shape, &t);
     const char *copy = gp_arena_copy(b->arena, gp_text_cstr(&t), t.len);
     gp_text_free(&t);
     return copy;
@@ -91,9 +105,12 @@ static const char *name_value(GpBinder *b, const GpGArg *a) {
 
 /* Values are hash-consed: equal ones are one pointer. */
 static bool is_same(const GpGArg *a, const GpGArg *z) {
-    if (a->kind != z->kind) return false;
-    if (a->kind == GpGArg_Type) return a->type == z->type;
-    if (a->kind == GpGArg_Const) return a->value == z->value;
+    if (a->kind != z->kind)
+        return false;
+    if (a->kind == GpGArg_Type)
+        return a->type == z->type;
+    if (a->kind == GpGArg_Const)
+        return a->value == z->value;
     return a->shape == z->shape;
 }
 
@@ -105,11 +122,11 @@ static bool set(GpBinder *b, const GpDef *generic, GpGArg value) {
         b->origin[i] = (int32_t)b->arg;
         return true;
     }
-    if (is_same(&b->inst->generics[i], &value)) return true;
+    if (is_same(&b->inst->generics[i], &value))
+        return true;
     const char *was = name_value(b, &b->inst->generics[i]), *is = name_value(b, &value);
     if (b->origin[i] == GP_BOUND_BY_NAME) {
-        GpDiag *d =
-            gp_bind_refuse(b, GpDiag_G0326, generic->name->name, gp_bind_kernel_name(b));
+        GpDiag *d = gp_bind_refuse(b, GpDiag_G0326, generic->name->name, gp_bind_kernel_name(b));
         gp_primary_label(d, "`%s = %s` is given, but argument %u, `%s`, makes it %s",
                          generic->name->name, was, b->arg + 1, gp_bind_param_name(b, b->arg), is);
         return false;
@@ -128,7 +145,8 @@ bool gp_bind_set_elem(GpBinder *b, const GpDef *generic, GpElem elem) {
 
 bool gp_bind_set_int(GpBinder *b, const GpDef *generic, int64_t value) {
     if (!fits_const(generic, value)) {
-        gp_bind_mismatch(b, "%lld does not fit generic `%s`", (long long)value, generic->name->name);
+        gp_bind_mismatch(b, "%lld does not fit generic `%s`", (long long)value,
+                         generic->name->name);
         return false;
     }
     return set(b, generic, (GpGArg){.kind = GpGArg_Const, .value = gp_const_int(b->types, value)});
@@ -142,14 +160,16 @@ bool gp_bind_set_shape(GpBinder *b, const GpDef *generic, const GpShape *shape) 
         gp_bind_mismatch(b, "expected rank %lld, found rank %d", (long long)rank, shape->rank);
         return false;
     }
-    for (int i = 0; i < shape->rank; i++) dims[i] = gp_const_int(b->types, shape->dim[i]);
+    for (int i = 0; i < shape->rank; i++)
+        dims[i] = gp_const_int(b->types, shape->dim[i]);
     return set(b, generic,
                (GpGArg){.kind = GpGArg_Shape, .shape = gp_shape_list(b->types, dims, shape->rank)});
 }
 
 void gp_bind_presets(GpBinder *b) {
     for (uint32_t i = 0; i < b->kernel->generic_count; i++) {
-        if (b->origin[i] != GP_BOUND_NOT || !b->kernel->generics[i]->has_preset) continue;
+        if (b->origin[i] != GP_BOUND_NOT || !b->kernel->generics[i]->has_preset)
+            continue;
         b->inst->generics[i] = b->kernel->generics[i]->preset;
         b->origin[i] = GP_BOUND_PRESET;
     }
@@ -163,17 +183,24 @@ static void report_missing(GpBinder *b, const GpDef *g) {
     else if (b->request)
         gp_help(d, "give it by name: `k.%s:with{%s = %s}`", gp_bind_kernel_name(b), g->name->name,
                 is_type ? "\"f32\"" : "128");
-    else gp_help(d, "give it by name: `--with %s=%s`", g->name->name, is_type ? "f32" : "128");
+    else
+        gp_help(d, "give it by name: `--with %s=%s`", g->name->name, is_type ? "f32" : "128");
     gp_note_at(d, g->span, "generic `%s` declared here", g->name->name);
 }
 
 void gp_bind_missing(GpBinder *b) {
     for (uint32_t i = 0; i < b->kernel->generic_count; i++)
-        if (b->origin[i] == GP_BOUND_NOT) report_missing(b, b->kernel->generics[i]);
-    if (b->has_failed) return;
+        if (b->origin[i] == GP_BOUND_NOT)
+            report_missing(b, b->kernel->generics[i]);
+    if (b->has_failed)
+        return;
     GpStd *std = b->module->std;
-    GpCheck c = {.module = b->module, .std = std, .arena = b->arena, .types = std->types,
-                 .names = std->names, .diags = b->diags};
+    GpCheck c = {.module = b->module,
+                 .std = std,
+                 .arena = b->arena,
+                 .types = std->types,
+                 .names = std->names,
+                 .diags = b->diags};
     uint32_t generic;
     const GpDef *trait;
     if (!gp_find_unmet_bound(&c, b->kernel, b->inst->generics, b->inst->generic_count, &generic,

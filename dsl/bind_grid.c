@@ -12,20 +12,23 @@ static const char *name_dims(GpBinder *b, const uint32_t d[3]) {
 static bool is_given(const uint32_t d[3]) { return d[0] || d[1] || d[2]; }
 
 static void copy_dims(uint32_t to[3], const uint32_t from[3]) {
-    for (int i = 0; i < 3; i++) to[i] = from[i] ? from[i] : 1;
+    for (int i = 0; i < 3; i++)
+        to[i] = from[i] ? from[i] : 1;
 }
 
 static bool is_equal(const uint32_t a[3], const uint32_t z[3]) {
     return a[0] == z[0] && a[1] == z[1] && a[2] == z[2];
 }
 
-/* ---- Block ------------------------------------------------------------------------------------ */
+/* ---- Block ------------------------------------------------------------------------------------
+ */
 
 static void check_contract_block(GpBinder *b) {
     const GpKernelAttrs *k = &b->kernel->kernel;
     uint32_t want[3];
     copy_dims(want, k->block);
-    if (!is_given(k->block) || is_equal(want, b->inst->block)) return;
+    if (!is_given(k->block) || is_equal(want, b->inst->block))
+        return;
     GpDiag *d = gp_bind_refuse(b, GpDiag_G0323, gp_bind_kernel_name(b), "");
     gp_primary_label(d, "this launch has blocks of %s, the contract says %s",
                      name_dims(b, b->inst->block), name_dims(b, want));
@@ -36,9 +39,11 @@ static void check_bounds(GpBinder *b) {
     const GpKernelAttrs *k = &b->kernel->kernel;
     uint64_t threads = (uint64_t)b->inst->block[0] * b->inst->block[1];
     threads = threads > UINT32_MAX ? threads : threads * b->inst->block[2];
-    if (!k->max_threads || threads <= k->max_threads) return;
-    GpDiag *d = gp_bind_refuse(b, GpDiag_G0324, gp_bind_text(b, "%llu", (unsigned long long)threads),
-                               gp_bind_kernel_name(b));
+    if (!k->max_threads || threads <= k->max_threads)
+        return;
+    GpDiag *d =
+        gp_bind_refuse(b, GpDiag_G0324, gp_bind_text(b, "%llu", (unsigned long long)threads),
+                       gp_bind_kernel_name(b));
     gp_primary_label(d, "at most %u threads are allowed", k->max_threads);
     gp_note_at(d, gp_bind_attr_span(b, "launch_bounds"), "the bound is set here");
 }
@@ -48,22 +53,27 @@ void gp_bind_block(GpBinder *b, const uint32_t given[3]) {
     uint32_t one[3] = {1, 1, 1};
     if (k->track != GpTrack_Simt) {
         copy_dims(b->inst->block, one);
-        if (!given || !is_given(given)) return;
+        if (!given || !is_given(given))
+            return;
         GpDiag *d = gp_bind_refuse(b, GpDiag_G0322, gp_bind_kernel_name(b), "");
         gp_primary_label(d, "a tile kernel has no block: the compiler chooses its threads");
         return;
     }
-    if (given && is_given(given)) copy_dims(b->inst->block, given);
-    else if (is_given(k->block)) copy_dims(b->inst->block, k->block);
+    if (given && is_given(given))
+        copy_dims(b->inst->block, given);
+    else if (is_given(k->block))
+        copy_dims(b->inst->block, k->block);
     else {
         one[0] = k->max_threads ? k->max_threads : BLOCK_DEFAULT;
         copy_dims(b->inst->block, one);
     }
     check_contract_block(b);
-    if (!b->has_failed) check_bounds(b);
+    if (!b->has_failed)
+        check_bounds(b);
 }
 
-/* ---- Grid ------------------------------------------------------------------------------------- */
+/* ---- Grid -------------------------------------------------------------------------------------
+ */
 
 static bool set_extent(GpBinder *b, uint32_t arg, int axis, int64_t blocks) {
     if (blocks <= GRID_MAX) {
@@ -85,8 +95,10 @@ static bool grid_of_partition(GpBinder *b, uint32_t arg) {
     copy_dims(b->inst->grid, one);
     for (int i = 0; i < a->tile.rank; i++) {
         int64_t tiles = a->tile.dim[i] > 0 ? count_blocks(a->shape.dim[i], a->tile.dim[i]) : 0;
-        if (i < 3 && !set_extent(b, arg, i, tiles)) return false;
-        if (i < 3 || tiles == 1) continue;
+        if (i < 3 && !set_extent(b, arg, i, tiles))
+            return false;
+        if (i < 3 || tiles == 1)
+            continue;
         GpDiag *d = gp_bind_refuse(b, GpDiag_G0322, gp_bind_kernel_name(b), "");
         gp_primary_label(d, "argument %u, `%s`, has %lld tiles on axis %d; a grid has 3 axes",
                          arg + 1, gp_bind_param_name(b, arg), (long long)tiles, i);
@@ -100,8 +112,10 @@ static bool grid_of_tiles(GpBinder *b, uint32_t *from) {
     uint32_t first[3] = {0};
     bool has_one = false;
     for (uint32_t i = 0; i < b->inst->arg_count; i++) {
-        if (b->request->args[i].kind != GpArg_Partition) continue;
-        if (!grid_of_partition(b, i)) return false;
+        if (b->request->args[i].kind != GpArg_Partition)
+            continue;
+        if (!grid_of_partition(b, i))
+            return false;
         if (has_one && !is_equal(first, b->inst->grid)) {
             GpDiag *d = gp_bind_refuse(b, GpDiag_G0321, gp_bind_kernel_name(b), "");
             gp_primary_label(d, "`%s` has %s tiles, but `%s` has %s", gp_bind_param_name(b, *from),
@@ -109,7 +123,8 @@ static bool grid_of_tiles(GpBinder *b, uint32_t *from) {
                              name_dims(b, b->inst->grid));
             return false;
         }
-        if (!has_one) *from = i;
+        if (!has_one)
+            *from = i;
         has_one = true;
         memcpy(first, b->inst->grid, sizeof first);
     }
@@ -118,9 +133,11 @@ static bool grid_of_tiles(GpBinder *b, uint32_t *from) {
 
 static bool grid_of_slices(GpBinder *b) {
     for (uint32_t i = 0; i < b->inst->arg_count; i++) {
-        if (gp_bind_form(b->kernel->sig.params[i]) != GpParamForm_Disjoint) continue;
+        if (gp_bind_form(b->kernel->sig.params[i]) != GpParamForm_Disjoint)
+            continue;
         int64_t n;
-        if (!gp_shape_numel(&b->request->args[i].shape, &n)) return false;
+        if (!gp_shape_numel(&b->request->args[i].shape, &n))
+            return false;
         b->inst->grid[1] = b->inst->grid[2] = 1;
         return set_extent(b, i, 0, count_blocks(n, b->inst->block[0]));
     }
@@ -138,7 +155,8 @@ static void refuse_unknown(GpBinder *b) {
 static void check_domain(GpBinder *b) {
     const GpKernelAttrs *k = &b->kernel->kernel;
     for (uint32_t i = k->domain; k->domain && i < 3; i++) {
-        if (b->inst->grid[i] == 1 && b->inst->block[i] == 1) continue;
+        if (b->inst->grid[i] == 1 && b->inst->block[i] == 1)
+            continue;
         GpDiag *d = gp_bind_refuse(b, GpDiag_G0323, gp_bind_kernel_name(b), "");
         gp_primary_label(d, "a grid of %s in blocks of %s has more than %u dimension%s",
                          name_dims(b, b->inst->grid), name_dims(b, b->inst->block), k->domain,
@@ -152,14 +170,18 @@ static void bind_tile_grid(GpBinder *b) {
     const uint32_t *given = b->request->grid;
     uint32_t from = 0, want[3];
     bool is_known = grid_of_tiles(b, &from);
-    if (b->has_failed) return;
+    if (b->has_failed)
+        return;
     copy_dims(want, given);
     if (!is_known) {
-        if (is_given(given)) copy_dims(b->inst->grid, want);
-        else refuse_unknown(b);
+        if (is_given(given))
+            copy_dims(b->inst->grid, want);
+        else
+            refuse_unknown(b);
         return;
     }
-    if (!is_given(given) || is_equal(want, b->inst->grid)) return;
+    if (!is_given(given) || is_equal(want, b->inst->grid))
+        return;
     GpDiag *d = gp_bind_refuse(b, GpDiag_G0322, gp_bind_kernel_name(b), "");
     gp_primary_label(d, "the grid is given as %s, but argument %u, `%s`, has %s tiles",
                      name_dims(b, want), from + 1, gp_bind_param_name(b, from),
@@ -172,9 +194,11 @@ void gp_bind_grid(GpBinder *b) {
         bind_tile_grid(b);
         return;
     }
-    if (is_given(b->request->grid)) copy_dims(b->inst->grid, b->request->grid);
+    if (is_given(b->request->grid))
+        copy_dims(b->inst->grid, b->request->grid);
     else if (!grid_of_slices(b)) {
-        if (!b->has_failed) refuse_unknown(b);
+        if (!b->has_failed)
+            refuse_unknown(b);
         return;
     }
     check_domain(b);

@@ -21,7 +21,8 @@ void gp_lower_refuse(GpLower *lo, GpSpan span, const char *fmt, ...) {
 
 void gp_lower_too_large(GpLower *lo, GpSpan span) {
     lo->has_failed = true;
-    if (lo->is_too_large) return;
+    if (lo->is_too_large)
+        return;
     lo->is_too_large = true;
     GpDiag *d = gp_diag(lo->diags, GpDiag_G0252, span, lo->kernel->name->name);
     gp_primary_label(d, "expansion stops here");
@@ -29,29 +30,36 @@ void gp_lower_too_large(GpLower *lo, GpSpan span) {
 }
 
 const GpType *gp_lower_type(GpLower *lo, const GpType *t) {
-    if (!t) return gp_ty_error(lo->types);
-    if (!t->has_param) return t;
+    if (!t)
+        return gp_ty_error(lo->types);
+    if (!t->has_param)
+        return t;
     return gp_normalize(&lo->check, gp_ty_subst(lo->types, t, &lo->frame->subst));
 }
 
-const GpType *gp_lower_node_type(GpLower *lo, const GpNode *n) { return gp_lower_type(lo, n->type); }
+const GpType *gp_lower_node_type(GpLower *lo, const GpNode *n) {
+    return gp_lower_type(lo, n->type);
+}
 
 GpGArg *gp_lower_args(GpLower *lo, const GpGArg *args, uint32_t count) {
     GpGArg *out = GP_NEW_ARRAY(lo->arena, GpGArg, count);
     for (uint32_t i = 0; i < count; i++) {
         out[i] = gp_garg_subst(lo->types, args[i], &lo->frame->subst);
-        if (out[i].kind == GpGArg_Type) out[i].type = gp_normalize(&lo->check, out[i].type);
+        if (out[i].kind == GpGArg_Type)
+            out[i].type = gp_normalize(&lo->check, out[i].type);
     }
     return out;
 }
 
 const char *gp_lower_text(GpLower *lo, GpSpan span) {
-    if (!span.src) return "";
+    if (!span.src)
+        return "";
     char *text = gp_arena_copy(lo->arena, span.src->text + span.off, span.len);
     char *to = text;
     for (const char *from = text; *from; from++) {
         bool is_space = isspace((unsigned char)*from) != 0;
-        if (is_space && to > text && to[-1] == ' ') continue;
+        if (is_space && to > text && to[-1] == ' ')
+            continue;
         *to++ = is_space ? ' ' : *from;
     }
     *to = 0;
@@ -62,13 +70,16 @@ const char *gp_lower_text(GpLower *lo, GpSpan span) {
 
 static const char *param_name(GpLower *lo, uint32_t arg) {
     GpNode *p = GP_AS(Fn, lo->kernel->node)->params.at[arg];
-    if (p->kind != GpNode_Param || GP_AS(Param, p)->pat->kind != GpNode_PatName) return NULL;
+    if (p->kind != GpNode_Param || GP_AS(Param, p)->pat->kind != GpNode_PatName)
+        return NULL;
     return GP_AS(PatName, GP_AS(Param, p)->pat)->name->name;
 }
 
-static GpIrParam param_facts(const GpInstance *inst, GpParamKind kind, uint32_t arg, bool is_written) {
+static GpIrParam param_facts(const GpInstance *inst, GpParamKind kind, uint32_t arg,
+                             bool is_written) {
     const struct GpArgFacts *f = &inst->args[arg];
-    if (kind != GpParam_Base) return (GpIrParam){.kind = kind, .arg = (uint8_t)arg};
+    if (kind != GpParam_Base)
+        return (GpIrParam){.kind = kind, .arg = (uint8_t)arg};
     return (GpIrParam){.kind = kind,
                        .arg = (uint8_t)arg,
                        .is_written = is_written,
@@ -83,7 +94,8 @@ static GpVal add_tensor(GpLower *lo, const GpInstance *inst, uint32_t arg, const
     GpShape shape = gp_lower_adt_shape(lo, tensor);
     bool is_written = t->kind == GpTy_Ref && t->is_mut;
     /* The extents of a &mut Tensor are those of its tile; the tensor itself has any. */
-    for (int i = 0; is_written && i < shape.rank; i++) shape.dim[i] = GP_DYNAMIC;
+    for (int i = 0; is_written && i < shape.rank; i++)
+        shape.dim[i] = GP_DYNAMIC;
     const GpIrType *type = gp_ir_tensor(lo->fn, gp_lower_adt_elem(tensor), &shape);
     GpValue *v = gp_ir_add_param(lo->fn, type, param_facts(inst, GpParam_Base, arg, is_written),
                                  param_name(lo, arg));
@@ -107,15 +119,18 @@ static GpVal add_slice(GpLower *lo, const GpInstance *inst, uint32_t arg, const 
     const char *len = name ? gp_arena_printf(lo->arena, "%s_len", name) : NULL;
     out.at[1].value = gp_ir_add_param(lo->fn, gp_ir_scalar(lo->fn, GpElem_U64),
                                       param_facts(inst, GpParam_Len, arg, false), len);
-    if (inst->equal_lens) lens->shared = out.at[1].value;
+    if (inst->equal_lens)
+        lens->shared = out.at[1].value;
     return out;
 }
 
-static GpVal add_param(GpLower *lo, const GpInstance *inst, uint32_t arg, const GpType *t, Lens *lens) {
+static GpVal add_param(GpLower *lo, const GpInstance *inst, uint32_t arg, const GpType *t,
+                       Lens *lens) {
     GpElem elem;
     if (t->kind == GpTy_Ref && gp_ty_is_lang(t->inner, GpLang_Tensor))
         return add_tensor(lo, inst, arg, t);
-    if (t->kind == GpTy_Ref && t->inner->kind == GpTy_Slice && gp_lower_elem(t->inner->inner, &elem))
+    if (t->kind == GpTy_Ref && t->inner->kind == GpTy_Slice &&
+        gp_lower_elem(t->inner->inner, &elem))
         return add_slice(lo, inst, arg, t, elem, t->is_mut, lens);
     if (gp_ty_is_lang(t, GpLang_DisjointSlice) && gp_lower_elem(t->args[0].type, &elem))
         return add_slice(lo, inst, arg, t, elem, true, lens);
@@ -138,15 +153,19 @@ static const char *make_symbol(GpLower *lo, const GpInstance *inst) {
     for (uint32_t i = 0; i < inst->generic_count; i++) {
         const GpGArg *a = &inst->generics[i];
         gp_text_puts(&text, "_");
-        if (a->kind == GpGArg_Type) gp_ty_print(a->type, &text);
-        else if (a->kind == GpGArg_Const) gp_const_print(a->value, &text);
-        else gp_shapety_print(a->shape, &text);
+        if (a->kind == GpGArg_Type)
+            gp_ty_print(a->type, &text);
+        else if (a->kind == GpGArg_Const)
+            gp_const_print(a->value, &text);
+        else
+            gp_shapety_print(a->shape, &text);
     }
     gp_text_printf(&text, "_%08x", (unsigned)(inst->key[0] ^ inst->key[0] >> 32));
     char *symbol = gp_arena_copy(lo->arena, gp_text_cstr(&text), text.len);
     gp_text_free(&text);
     for (char *c = symbol; *c; c++)
-        if (!isalnum((unsigned char)*c)) *c = '_';
+        if (!isalnum((unsigned char)*c))
+            *c = '_';
     return symbol;
 }
 
@@ -163,9 +182,9 @@ static void make_fn(GpLower *lo, const GpInstance *inst) {
 
 static void lower_kernel(GpLower *lo, const GpInstance *inst) {
     GpAstFn *ast = GP_AS(Fn, lo->kernel->node);
-    GpLowerFrame frame = {.fn = lo->kernel,
-                          .subst = {(const GpDef *const *)lo->kernel->generics, inst->generics,
-                                    inst->generic_count}};
+    GpLowerFrame frame = {
+        .fn = lo->kernel,
+        .subst = {(const GpDef *const *)lo->kernel->generics, inst->generics, inst->generic_count}};
     lo->frame = &frame;
     make_fn(lo, inst);
     uint32_t count = lo->kernel->sig.param_count;
@@ -177,11 +196,13 @@ static void lower_kernel(GpLower *lo, const GpInstance *inst) {
         const GpType *t = gp_lower_type(lo, lo->kernel->sig.params[i]);
         params[i] = add_param(lo, inst, i, t, &lens);
     }
-    if (lo->has_failed) return;
+    if (lo->has_failed)
+        return;
     gp_lower_find_escaping(lo, ast->body);
     gp_lower_bind_params(lo, &ast->params, params, count);
     gp_lower_expr(lo, ast->body);
-    if (!lo->is_dead) gp_build(&lo->b, GpOp_Return, NULL, 0, NULL, 0);
+    if (!lo->is_dead)
+        gp_build(&lo->b, GpOp_Return, NULL, 0, NULL, 0);
     gp_ir_apply_forwards(lo->fn);
     gp_ir_number(lo->fn);
 }
@@ -214,13 +235,22 @@ static void run(GpSession *s, void *ud) {
     (void)s;
     Job *job = ud;
     GpModule *m = job->module;
-    GpLower lo = {.module = m, .types = m->std->types, .arena = job->arena, .diags = job->diags,
+    GpLower lo = {.module = m,
+                  .types = m->std->types,
+                  .arena = job->arena,
+                  .diags = job->diags,
                   .kernel = job->instance->kernel};
-    lo.check = (GpCheck){.module = m, .std = m->std, .arena = job->arena, .types = m->std->types,
-                         .names = m->std->names, .diags = job->diags};
+    lo.check = (GpCheck){.module = m,
+                         .std = m->std,
+                         .arena = job->arena,
+                         .types = m->std->types,
+                         .names = m->std->names,
+                         .diags = job->diags};
     lower_kernel(&lo, job->instance);
-    if (!lo.has_failed) verify(&lo);
-    if (lo.has_failed) return;
+    if (!lo.has_failed)
+        verify(&lo);
+    if (lo.has_failed)
+        return;
     gp_ir_run_passes(lo.fn, GpPassStage_Semantic);
     job->fn = lo.fn;
 }
@@ -230,6 +260,7 @@ GpStatus gp_instantiate(GpModule *m, GpArena *arena, const GpInstance *instance,
     Job job = {m, arena, instance, diags, NULL};
     GpStatus status = gp_protect(m->session, run, &job);
     *out = job.fn;
-    if (status != GpStatus_Ok) return status;
+    if (status != GpStatus_Ok)
+        return status;
     return job.fn ? GpStatus_Ok : GpStatus_Diagnostics;
 }

@@ -8,7 +8,8 @@
 ** A value is a row of leaves, one IR value each: a tuple is its items' leaves in order, an Option
 ** its flag and its payload, a slice its address and length. A variable owns a row of leaves that
 ** assignments replace (SSA); arrays that are indexed own memory. A reference to a variable without
-** memory is an alias, known while lowering; where it is not, the variable has memory. Control flow merges every leaf that differs between
+** memory is an alias, known while lowering; where it is not, the variable has memory. Control flow
+*merges every leaf that differs between
 ** the edges, so no analysis of what a body assigns is needed: loops carry all variables that may
 ** change and drop those that did not. */
 #ifndef GP_LOWER_H
@@ -37,6 +38,8 @@ struct GpVar {
     const GpType *type;
     uint32_t base, count; /* in GpLower.leaves */
     bool has_memory;      /* its one leaf is the address of a slot */
+    uint32_t depth;       /* of the region that holds its values */
+    GpLeaf *last;         /* its row when its scope ended: a reference may outlive a block */
 };
 
 /* A place or an unnamed value. */
@@ -59,7 +62,8 @@ typedef struct GpSpot {
     uint32_t stride, extent, sub;
 } GpSpot;
 
-/* What leaves a structured instruction towards the code after it (or, in loops, back to its top). */
+/* What leaves a structured instruction towards the code after it (or, in loops, back to its top).
+ */
 typedef struct GpEdge {
     GpInst *inst; /* yield, break or continue; operands are set when the join is finished */
     GpLeaf *state;
@@ -68,8 +72,9 @@ typedef struct GpEdge {
 
 typedef struct GpJoin {
     const GpType *type; /* of the value that edges carry; unit for none */
+    uint32_t depth; /* of the region that goes on after it */
     uint32_t leaf_count;
-    GpLeaf *entry;      /* the leaves of all live variables before */
+    GpLeaf *entry; /* the leaves of all live variables before */
     bool was_dead;
     GP_VEC(GpEdge) edges;
 } GpJoin;
@@ -80,8 +85,8 @@ typedef struct GpLowerFrame {
     const GpDef *fn;
     const GpNode *closure; /* NULL: the function itself */
     GpSubst subst;
-    GpJoin *ret;           /* NULL: the kernel, or a body whose only return is its tail */
-    GpVal tail;            /* what that return gives; type NULL: there was none */
+    GpJoin *ret; /* NULL: the kernel, or a body whose only return is its tail */
+    GpVal tail;  /* what that return gives; type NULL: there was none */
     GpSpan call;
 } GpLowerFrame;
 
@@ -101,17 +106,18 @@ typedef struct GpLower {
     GpDiags *diags;
     GpIrFn *fn;
     GpBuilder b;
-    bool is_dead;   /* nothing can get here; what is built goes nowhere */
+    bool is_dead; /* nothing can get here; what is built goes nowhere */
     bool has_failed;
     bool is_too_large;
     const GpDef *kernel;
     GpLowerFrame *frame;
     GpLowerTarget *targets;
-    uint32_t depth;
-    GpMap by_local;   /* GpLocal -> GpVar; unique because recursion is refused */
-    GpMap escaping;   /* locals whose address is a value: lower_escape.c */
-    GpMap scanned;    /* bodies that were searched for them */
-    GpMap closures;   /* closure node -> GpLowerFrame that made it */
+    uint32_t depth;        /* of expressions */
+    uint32_t region_depth;
+    GpMap by_local; /* GpLocal -> GpVar; unique because recursion is refused */
+    GpMap escaping; /* locals whose address is a value: lower_escape.c */
+    GpMap scanned;  /* bodies that were searched for them */
+    GpMap closures; /* closure node -> GpLowerFrame that made it */
     GP_VEC(GpVar *) live;
     GP_VEC(GpLeaf) leaves;
 } GpLower;
@@ -136,7 +142,8 @@ const GpType *gp_lower_field_type(GpLower *lo, const GpType *t, uint32_t i);
 uint32_t gp_lower_field_count(const GpType *t);
 /* Leaves before the fields of an enum's variant; 1 for the first. */
 uint32_t gp_lower_variant_at(GpLower *lo, const GpType *t, uint32_t variant);
-const GpType *gp_lower_variant_field(GpLower *lo, const GpType *t, const GpDef *variant, uint32_t i);
+const GpType *gp_lower_variant_field(GpLower *lo, const GpType *t, const GpDef *variant,
+                                     uint32_t i);
 /* The IR type of leaf k of a type. */
 const GpIrType *gp_lower_leaf_type(GpLower *lo, const GpType *t, uint32_t k);
 bool gp_lower_elem(const GpType *t, GpElem *out); /* of a scalar type */
@@ -162,7 +169,9 @@ GpVar *gp_lower_add_var(GpLower *lo, const GpLocal *local, const GpType *type, b
 GpVar *gp_lower_find_var(GpLower *lo, const GpLocal *local);
 /* The variable's row; valid until the next variable is added. */
 GpLeaf *gp_lower_row(GpLower *lo, const GpVar *var);
-typedef struct GpLowerScope { uint32_t live, leaves; } GpLowerScope;
+typedef struct GpLowerScope {
+    uint32_t live, leaves;
+} GpLowerScope;
 GpLowerScope gp_lower_open_scope(GpLower *lo);
 void gp_lower_close_scope(GpLower *lo, GpLowerScope scope);
 
@@ -184,14 +193,14 @@ void gp_lower_leave(GpLower *lo, GpLowerPlace at);
 void gp_lower_reset(GpLower *lo, const GpJoin *j); /* variables as at the join's opening */
 void gp_lower_set_dead(GpLower *lo);
 /* Builds the instruction with one result per leaf that needs one, and goes on after it. */
-GpVal gp_join_finish(GpLower *lo, GpJoin *j, GpOp op, GpValue *const *operands, uint32_t operand_count,
-                     GpRegion *const *regions, uint32_t region_count);
+GpVal gp_join_finish(GpLower *lo, GpJoin *j, GpOp op, GpValue *const *operands,
+                     uint32_t operand_count, GpRegion *const *regions, uint32_t region_count);
 /* A loop under construction: carries every variable that may change. */
 typedef struct GpCarry {
     GpJoin *exit, *again;
     GpRegion *region;
-    uint32_t fixed;          /* region parameters before the carried ones */
-    GpValue **params;        /* per leaf; NULL: not carried */
+    uint32_t fixed;   /* region parameters before the carried ones */
+    GpValue **params; /* per leaf; NULL: not carried */
 } GpCarry;
 GpCarry *gp_carry_open(GpLower *lo, const GpType *type, const GpIrType *index);
 GpVal gp_carry_finish_loop(GpLower *lo, GpCarry *c);
@@ -219,9 +228,9 @@ GpVal gp_spot_unsize(GpLower *lo, GpVal ref, const GpType *to, GpSpan span);
 GpSpot gp_lower_place(GpLower *lo, GpNode *n); /* with its adjustments */
 
 /* ---- lower_expr.c */
-GpVal gp_lower_expr(GpLower *lo, GpNode *n);       /* with its adjustments */
-GpSpot gp_lower_bare(GpLower *lo, GpNode *n);      /* without them */
-GpValue *gp_lower_scalar(GpLower *lo, GpNode *n);  /* the only leaf */
+GpVal gp_lower_expr(GpLower *lo, GpNode *n);      /* with its adjustments */
+GpSpot gp_lower_bare(GpLower *lo, GpNode *n);     /* without them */
+GpValue *gp_lower_scalar(GpLower *lo, GpNode *n); /* the only leaf */
 GpVal gp_lower_const(GpLower *lo, const GpConst *c, const GpType *t);
 GpVal gp_lower_shape_value(GpLower *lo, const GpType *shape);
 GpNode *gp_lower_unparen(GpNode *n);
@@ -277,9 +286,9 @@ typedef struct GpLowerCall {
     const GpDef *def;
     const GpGArg *generics; /* concrete, one per def->generics */
     uint32_t generic_count;
-    GpVal *args;            /* the receiver first */
+    GpVal *args; /* the receiver first */
     uint32_t arg_count;
-    const GpType *type;     /* of the result, concrete */
+    const GpType *type; /* of the result, concrete */
     GpSpan span;
 } GpLowerCall;
 GpVal gp_lower_intrinsic(GpLower *lo, const GpLowerCall *call);

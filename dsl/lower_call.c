@@ -17,18 +17,22 @@ static Target target_of(const GpDef *def, const GpGArg *args, uint32_t count) {
 /* The impl's item for a trait's: the impl's generics as found, the item's own as given. */
 static Target find_in_impl(GpLower *lo, Target t) {
     const GpDef *trait = t.def->parent;
-    if (!trait || trait->kind != GpDef_Trait || !t.subst.count) return t;
-    if (t.subst.args[0].kind != GpGArg_Type) return t;
+    if (!trait || trait->kind != GpDef_Trait || !t.subst.count)
+        return t;
+    if (t.subst.args[0].kind != GpGArg_Type)
+        return t;
     GpSubst owner = {0};
-    const GpDef *item =
-        gp_find_assoc(&lo->check, t.subst.args[0].type, trait, t.def->name, &owner);
-    if (!item || item == t.def) return t;
+    const GpDef *item = gp_find_assoc(&lo->check, t.subst.args[0].type, trait, t.def->name, &owner);
+    if (!item || item == t.def)
+        return t;
     GpGArg *args = GP_NEW_ARRAY(lo->arena, GpGArg, item->generic_count);
     uint32_t n = item->parent_generic_count;
-    for (uint32_t i = 0; i < n && i < owner.count; i++) args[i] = owner.args[i];
+    for (uint32_t i = 0; i < n && i < owner.count; i++)
+        args[i] = owner.args[i];
     for (uint32_t i = n; i < item->generic_count; i++) {
         uint32_t own = t.def->parent_generic_count + (i - n);
-        if (own < t.subst.count) args[i] = t.subst.args[own];
+        if (own < t.subst.count)
+            args[i] = t.subst.args[own];
     }
     return target_of(item, args, item->generic_count);
 }
@@ -44,10 +48,13 @@ static void report_cycle(GpLower *lo, const GpDef *def, GpSpan call) {
     const GpLowerFrame *chain[32];
     uint32_t n = 0;
     for (const GpLowerFrame *f = lo->frame; f && n < GP_COUNT(chain); f = f->outer) {
-        if (!f->closure) chain[n++] = f;
-        if (f->fn == def) break;
+        if (!f->closure)
+            chain[n++] = f;
+        if (f->fn == def)
+            break;
     }
-    while (n--) gp_text_printf(&text, "`%s` calls ", chain[n]->fn->name->name);
+    while (n--)
+        gp_text_printf(&text, "`%s` calls ", chain[n]->fn->name->name);
     gp_text_printf(&text, "`%s`", def->name->name);
     GpDiag *d = gp_diag(lo->diags, GpDiag_G0250, call, gp_text_cstr(&text));
     gp_primary_label(d, "this call comes back to `%s`", def->name->name);
@@ -71,16 +78,21 @@ enum { VALUES_MAX = 1 << 20 }; /* IR values after which no more calls are expand
 /* ---- Inlining ------------------------------------------------------------------------------- */
 
 static void find_return(GpNode *n, void *ud) {
-    if (n->kind == GpNode_Return) *(bool *)ud = true;
-    if (n->kind != GpNode_Closure) gp_node_children(n, find_return, ud);
+    if (n->kind == GpNode_Return)
+        *(bool *)ud = true;
+    if (n->kind != GpNode_Closure)
+        gp_node_children(n, find_return, ud);
 }
 
 /* The expression whose value the body returns last, when that is a `return`. */
 static GpNode *tail_return(GpNode *body) {
-    if (body->kind == GpNode_Return) return body;
-    if (body->kind != GpNode_Block) return NULL;
+    if (body->kind == GpNode_Return)
+        return body;
+    if (body->kind != GpNode_Block)
+        return NULL;
     GpAstBlock *b = GP_AS(Block, body);
-    if (b->tail) return tail_return(gp_lower_unparen(b->tail));
+    if (b->tail)
+        return tail_return(gp_lower_unparen(b->tail));
     GpNode *last = b->stmts.len ? b->stmts.at[b->stmts.len - 1] : NULL;
     return last && last->kind == GpNode_ExprStmt ? tail_return(GP_AS(ExprStmt, last)->expr) : NULL;
 }
@@ -94,16 +106,20 @@ static bool returns_early(GpNode *body) {
     }
     /* Only the tail: every other child chain is searched. */
     GpNode *value = GP_AS(Return, tail)->value;
-    if (value) find_return(value, &found);
-    if (found || body == tail) return found;
+    if (value)
+        find_return(value, &found);
+    if (found || body == tail)
+        return found;
     GpAstBlock *b = GP_AS(Block, body);
     uint32_t n = b->stmts.len - (b->tail ? 0 : 1);
-    for (uint32_t i = 0; i < n; i++) find_return(b->stmts.at[i], &found);
+    for (uint32_t i = 0; i < n; i++)
+        find_return(b->stmts.at[i], &found);
     GpNode *inner = b->tail ? gp_lower_unparen(b->tail) : GP_AS(ExprStmt, b->stmts.at[n])->expr;
     return found || returns_early(inner);
 }
 
-void gp_lower_bind_params(GpLower *lo, const GpNodeList *params, const GpVal *args, uint32_t count) {
+void gp_lower_bind_params(GpLower *lo, const GpNodeList *params, const GpVal *args,
+                          uint32_t count) {
     for (uint32_t i = 0; i < params->len && i < count; i++) {
         GpNode *p = params->at[i];
         if (p->kind == GpNode_Param) {
@@ -140,7 +156,8 @@ static GpVal inline_body(GpLower *lo, GpLowerFrame *frame, GpNode *body, const G
     } else {
         gp_lower_bind_params(lo, params, args, count);
         out = gp_lower_expr(lo, body);
-        if (frame->tail.type) out = frame->tail;
+        if (frame->tail.type)
+            out = frame->tail;
     }
     lo->frame = frame->outer;
     lo->targets = targets;
@@ -151,8 +168,10 @@ static GpVal inline_body(GpLower *lo, GpLowerFrame *frame, GpNode *body, const G
 
 static GpVal inline_fn(GpLower *lo, Target t, const GpVal *args, uint32_t count, const GpType *ret,
                        GpSpan span) {
-    if (is_recursive(lo, t.def, span)) return gp_lower_undef(lo, ret);
-    if (lo->fn->next_id > VALUES_MAX) gp_lower_too_large(lo, span);
+    if (is_recursive(lo, t.def, span))
+        return gp_lower_undef(lo, ret);
+    if (lo->fn->next_id > VALUES_MAX)
+        gp_lower_too_large(lo, span);
     GpAstFn *fn = t.def->node && t.def->node->kind == GpNode_Fn ? GP_AS(Fn, t.def->node) : NULL;
     if (!fn || !fn->body) {
         gp_lower_refuse(lo, span, "a call of `%s`, which has no body,", t.def->name->name);
@@ -165,14 +184,15 @@ static GpVal inline_fn(GpLower *lo, Target t, const GpVal *args, uint32_t count,
 
 static GpVal inline_closure(GpLower *lo, const GpType *type, const GpVal *args, uint32_t count,
                             const GpType *ret, GpSpan span) {
-    GpAstClosure *c = (GpAstClosure *)(void *)gp_node_expect((GpNode *)(uintptr_t)type->node,
-                                                             GpNode_Closure);
+    GpAstClosure *c =
+        (GpAstClosure *)(void *)gp_node_expect((GpNode *)(uintptr_t)type->node, GpNode_Closure);
     const GpLowerFrame *made = gp_map_get(&lo->closures, type->node);
     if (!made) {
         gp_lower_refuse(lo, span, "a call of this closure");
         return gp_lower_undef(lo, ret);
     }
-    GpLowerFrame frame = {.fn = made->fn, .closure = type->node, .subst = made->subst, .call = span};
+    GpLowerFrame frame = {
+        .fn = made->fn, .closure = type->node, .subst = made->subst, .call = span};
     return inline_body(lo, &frame, c->body, &c->params, args, count, ret);
 }
 
@@ -192,11 +212,14 @@ static GpVal build_op(GpLower *lo, const GpDef *def, const GpVal *args, uint32_t
     for (uint32_t i = 0; i < count; i++) {
         GpSpot s = gp_spot_auto_deref(lo, gp_spot_value(args[i]), span);
         GpVal v = gp_spot_read(lo, &s, span);
-        if (v.count == 0) continue; /* a mode: a value without bits */
-        if (v.count != 1) return gp_lower_undef(lo, ret);
+        if (v.count == 0)
+            continue; /* a mode: a value without bits */
+        if (v.count != 1)
+            return gp_lower_undef(lo, ret);
         GpValue *operand = gp_lower_get(lo, &v, 0);
         x[used++] = operand;
-        if (operand->type->kind != GpIrType_Tile) continue;
+        if (operand->type->kind != GpIrType_Tile)
+            continue;
         is_tile = true;
         shape = operand->type->shape;
     }
@@ -208,14 +231,21 @@ static GpVal build_op(GpLower *lo, const GpDef *def, const GpVal *args, uint32_t
 
 static GpVal call_target(GpLower *lo, GpNode *n, Target t, GpVal *args, uint32_t count) {
     const GpType *ret = gp_lower_node_type(lo, n);
-    if (lo->is_dead) return gp_lower_undef(lo, ret);
+    if (lo->is_dead)
+        return gp_lower_undef(lo, ret);
     if (t.def->intrinsic != GpIntrinsic_None) {
-        GpLowerCall call = {.node = n, .def = t.def, .generics = t.subst.args,
-                            .generic_count = t.subst.count, .args = args, .arg_count = count,
-                            .type = ret, .span = n->span};
+        GpLowerCall call = {.node = n,
+                            .def = t.def,
+                            .generics = t.subst.args,
+                            .generic_count = t.subst.count,
+                            .args = args,
+                            .arg_count = count,
+                            .type = ret,
+                            .span = n->span};
         return gp_lower_intrinsic(lo, &call);
     }
-    if (t.def->has_op) return build_op(lo, t.def, args, count, ret, n->span);
+    if (t.def->has_op)
+        return build_op(lo, t.def, args, count, ret, n->span);
     return inline_fn(lo, t, args, count, ret, n->span);
 }
 
@@ -224,18 +254,19 @@ static GpVal call_target(GpLower *lo, GpNode *n, Target t, GpVal *args, uint32_t
 static GpVal construct(GpLower *lo, const GpType *t, const GpDef *def, const GpVal *args,
                        uint32_t count) {
     GpVal out = gp_lower_undef(lo, t);
-    if (t->kind != GpTy_Adt) return out;
+    if (t->kind != GpTy_Adt)
+        return out;
     uint32_t off = 0;
     if (def->kind == GpDef_Variant) {
         off = gp_lower_variant_at(lo, t, def->variant_index);
         bool is_option = gp_ty_is_lang(t, GpLang_Option);
-        out.at[0].value = is_option
-                              ? gp_build_int(&lo->b, GpElem_Bool, def->field_count != 0)
-                              : gp_build_int(&lo->b, GpElem_I32, def->variant_index);
+        out.at[0].value = is_option ? gp_build_int(&lo->b, GpElem_Bool, def->field_count != 0)
+                                    : gp_build_int(&lo->b, GpElem_I32, def->variant_index);
     }
     for (uint32_t i = 0; i < count; i++) {
         gp_assert(off + args[i].count <= out.count);
-        if (args[i].count) memcpy(out.at + off, args[i].at, args[i].count * sizeof(GpLeaf));
+        if (args[i].count)
+            memcpy(out.at + off, args[i].at, args[i].count * sizeof(GpLeaf));
         off += args[i].count;
     }
     return out;
@@ -245,8 +276,10 @@ static GpVal *lower_args(GpLower *lo, GpNode *receiver, const GpNodeList *list, 
     uint32_t first = receiver ? 1 : 0;
     *count = list->len + first;
     GpVal *args = GP_NEW_ARRAY(lo->arena, GpVal, *count);
-    if (receiver) args[0] = gp_lower_expr(lo, receiver);
-    for (uint32_t i = 0; i < list->len; i++) args[first + i] = gp_lower_expr(lo, list->at[i]);
+    if (receiver)
+        args[0] = gp_lower_expr(lo, receiver);
+    for (uint32_t i = 0; i < list->len; i++)
+        args[first + i] = gp_lower_expr(lo, list->at[i]);
     return args;
 }
 
@@ -261,14 +294,16 @@ static GpVal call_value(GpLower *lo, GpNode *n, GpAstCall *c) {
         const GpType *t = callee.type;
         return call_target(lo, n, find_target(lo, t->def, t->args, t->arg_count), args, count);
     }
-    gp_lower_refuse(lo, n->span, "a call of a value of type `%s`", gp_ty_name(lo->arena, callee.type));
+    gp_lower_refuse(lo, n->span, "a call of a value of type `%s`",
+                    gp_ty_name(lo->arena, callee.type));
     return gp_lower_undef(lo, ret);
 }
 
 GpVal gp_lower_call(GpLower *lo, GpNode *n) {
     GpAstCall *c = GP_AS(Call, n);
     const GpRes *res = n->res;
-    if (!res || (res->kind != GpRes_Def && res->kind != GpRes_Construct)) return call_value(lo, n, c);
+    if (!res || (res->kind != GpRes_Def && res->kind != GpRes_Construct))
+        return call_value(lo, n, c);
     uint32_t count;
     GpVal *args = lower_args(lo, NULL, &c->args, &count);
     if (res->kind == GpRes_Construct)
@@ -281,7 +316,8 @@ GpVal gp_lower_method(GpLower *lo, GpNode *n) {
     const GpRes *res = n->res;
     uint32_t count;
     GpVal *args = lower_args(lo, m->receiver, &m->args, &count);
-    if (!res || !res->def) return gp_lower_undef(lo, gp_lower_node_type(lo, n));
+    if (!res || !res->def)
+        return gp_lower_undef(lo, gp_lower_node_type(lo, n));
     return call_target(lo, n, find_target(lo, res->def, res->args, res->arg_count), args, count);
 }
 
@@ -289,14 +325,17 @@ GpVal gp_lower_return(GpLower *lo, GpNode *n) {
     GpAstReturn *r = GP_AS(Return, n);
     GpVal v = r->value ? gp_lower_expr(lo, r->value) : gp_lower_unit(lo);
     if (lo->frame->ret) {
-        if (!lo->is_dead) gp_join_edge(lo, lo->frame->ret, GpOp_Break, v);
+        if (!lo->is_dead)
+            gp_join_edge(lo, lo->frame->ret, GpOp_Break, v);
         return gp_lower_undef(lo, gp_lower_node_type(lo, n));
     }
     if (lo->frame->outer) {
-        if (!lo->is_dead) lo->frame->tail = v;
+        if (!lo->is_dead)
+            lo->frame->tail = v;
         return gp_lower_undef(lo, gp_lower_node_type(lo, n));
     }
-    if (!lo->is_dead) gp_build(&lo->b, GpOp_Return, NULL, 0, NULL, 0);
+    if (!lo->is_dead)
+        gp_build(&lo->b, GpOp_Return, NULL, 0, NULL, 0);
     gp_lower_set_dead(lo);
     return gp_lower_undef(lo, gp_lower_node_type(lo, n));
 }
@@ -315,21 +354,24 @@ static GpVal const_param(GpLower *lo, GpNode *n, const GpDef *def) {
     const GpType *t = gp_lower_node_type(lo, n);
     const GpSubst *s = &lo->frame->subst;
     for (uint32_t i = 0; i < s->count; i++) {
-        if (s->params[i] != def) continue;
-        if (s->args[i].kind == GpGArg_Const) return gp_lower_const(lo, s->args[i].value, t);
-        if (s->args[i].kind == GpGArg_Shape) return array_param(lo, s->args[i].shape, t);
+        if (s->params[i] != def)
+            continue;
+        if (s->args[i].kind == GpGArg_Const)
+            return gp_lower_const(lo, s->args[i].value, t);
+        if (s->args[i].kind == GpGArg_Shape)
+            return array_param(lo, s->args[i].shape, t);
     }
     gp_lower_refuse(lo, n->span, "the generic `%s` as a value", def->name->name);
     return gp_lower_undef(lo, t);
 }
 
 static GpVal const_item(GpLower *lo, GpNode *n, Target t) {
-    GpNode *value = t.def->node && t.def->node->kind == GpNode_Const
-                        ? GP_AS(Const, t.def->node)->value
-                        : NULL;
+    GpNode *value =
+        t.def->node && t.def->node->kind == GpNode_Const ? GP_AS(Const, t.def->node)->value : NULL;
     const GpType *type = gp_lower_node_type(lo, n);
     if (!value || is_recursive(lo, t.def, n->span)) {
-        if (!value) gp_lower_refuse(lo, n->span, "the constant `%s`", t.def->name->name);
+        if (!value)
+            gp_lower_refuse(lo, n->span, "the constant `%s`", t.def->name->name);
         return gp_lower_undef(lo, type);
     }
     GpLowerFrame frame = {.fn = t.def, .subst = t.subst, .call = n->span};
@@ -340,12 +382,16 @@ static GpVal const_item(GpLower *lo, GpNode *n, Target t) {
 GpVal gp_lower_global(GpLower *lo, GpNode *n) {
     const GpType *t = gp_lower_node_type(lo, n);
     const GpRes *res = n->res;
-    if (!res || !res->def) return gp_lower_undef(lo, t);
-    if (res->kind == GpRes_Construct) return construct(lo, t, res->def, NULL, 0);
-    if (res->def->kind == GpDef_ConstParam) return const_param(lo, n, res->def);
+    if (!res || !res->def)
+        return gp_lower_undef(lo, t);
+    if (res->kind == GpRes_Construct)
+        return construct(lo, t, res->def, NULL, 0);
+    if (res->def->kind == GpDef_ConstParam)
+        return const_param(lo, n, res->def);
     if (res->def->kind == GpDef_Const)
         return const_item(lo, n, find_target(lo, res->def, res->args, res->arg_count));
-    if (res->def->kind == GpDef_Fn) return gp_lower_undef(lo, t);
+    if (res->def->kind == GpDef_Fn)
+        return gp_lower_undef(lo, t);
     gp_lower_refuse(lo, n->span, "`%s` as a value", res->def->name->name);
     return gp_lower_undef(lo, t);
 }

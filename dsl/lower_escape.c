@@ -20,7 +20,8 @@ static bool keeps_place(const GpNode *n) {
 }
 
 static const GpLocal *borrowed_local(GpNode *n) {
-    if (n->kind != GpNode_Borrow) return NULL;
+    if (n->kind != GpNode_Borrow)
+        return NULL;
     n = gp_lower_unparen(GP_AS(Borrow, n)->operand);
     return n->res && n->res->kind == GpRes_Local ? n->res->local : NULL;
 }
@@ -35,7 +36,8 @@ static void scan(GpNode *n, void *ud) {
 }
 
 void gp_lower_find_escaping(GpLower *lo, GpNode *body) {
-    if (gp_map_has(&lo->scanned, body)) return;
+    if (gp_map_has(&lo->scanned, body))
+        return;
     gp_map_set(lo->arena, &lo->scanned, body, body);
     Scan s = {lo, false};
     scan(body, &s);

@@ -2,7 +2,8 @@
 #include "dsl/lower.h"
 
 GpNode *gp_lower_unparen(GpNode *n) {
-    while (n && n->kind == GpNode_Paren) n = GP_AS(Paren, n)->operand;
+    while (n && n->kind == GpNode_Paren)
+        n = GP_AS(Paren, n)->operand;
     return n;
 }
 
@@ -18,7 +19,8 @@ GpVal gp_lower_const(GpLower *lo, const GpConst *c, const GpType *t) {
     }
     const GpIrType *type = gp_ir_scalar(lo->fn, elem);
     GpScalar s = {.elem = elem, .i = v};
-    if (gp_elem_is_float(elem)) s.f = (double)v;
+    if (gp_elem_is_float(elem))
+        s.f = (double)v;
     return gp_lower_one(lo, t, gp_build_const(&lo->b, type, gp_scalar_wrap(s)));
 }
 
@@ -33,8 +35,10 @@ GpVal gp_lower_shape_value(GpLower *lo, const GpType *shape) {
 /* ---- Aggregates ---------------------------------------------------------------------------- */
 
 static void put(GpVal *out, uint32_t off, const GpVal *v) {
-    if (off + v->count > out->count) return; /* an error, reported before */
-    if (v->count) memcpy(out->at + off, v->at, v->count * sizeof *v->at);
+    if (off + v->count > out->count)
+        return; /* an error, reported before */
+    if (v->count)
+        memcpy(out->at + off, v->at, v->count * sizeof *v->at);
 }
 
 static GpVal lower_items(GpLower *lo, GpNode *n, const GpNodeList *items) {
@@ -59,12 +63,14 @@ static GpVal lower_array(GpLower *lo, GpNode *n) {
 static GpVal lower_repeat(GpLower *lo, GpNode *n) {
     GpVal out = gp_lower_undef(lo, gp_lower_node_type(lo, n));
     GpVal v = gp_lower_expr(lo, GP_AS(Repeat, n)->value);
-    for (uint32_t off = 0; v.count && off < out.count; off += v.count) put(&out, off, &v);
+    for (uint32_t off = 0; v.count && off < out.count; off += v.count)
+        put(&out, off, &v);
     return out;
 }
 
 static uint32_t init_offset(GpLower *lo, const GpType *t, const GpDef *def, uint32_t field) {
-    if (def->kind != GpDef_Variant) return gp_lower_field_at(lo, t, field);
+    if (def->kind != GpDef_Variant)
+        return gp_lower_field_at(lo, t, field);
     uint32_t off = gp_lower_variant_at(lo, t, def->variant_index);
     for (uint32_t i = 0; i < field; i++)
         off += gp_lower_leaf_count(lo, gp_lower_variant_field(lo, t, def, i));
@@ -72,8 +78,10 @@ static uint32_t init_offset(GpLower *lo, const GpType *t, const GpDef *def, uint
 }
 
 static GpVal init_value(GpLower *lo, GpAstFieldInit *f) {
-    if (f->value) return gp_lower_expr(lo, f->value);
-    GpVar *var = f->node.res && f->node.res->local ? gp_lower_find_var(lo, f->node.res->local) : NULL;
+    if (f->value)
+        return gp_lower_expr(lo, f->value);
+    GpVar *var =
+        f->node.res && f->node.res->local ? gp_lower_find_var(lo, f->node.res->local) : NULL;
     gp_assert(var);
     GpSpot s = gp_spot_var(lo, var);
     return gp_spot_read(lo, &s, f->node.span);
@@ -83,18 +91,20 @@ static GpVal lower_struct(GpLower *lo, GpNode *n) {
     GpAstStructLit *s = GP_AS(StructLit, n);
     const GpType *t = gp_lower_node_type(lo, n);
     GpVal out = gp_lower_undef(lo, t);
-    if (!n->res || t->kind != GpTy_Adt) return out;
+    if (!n->res || t->kind != GpTy_Adt)
+        return out;
     if (s->base) {
         GpVal base = gp_lower_expr(lo, s->base);
         put(&out, 0, &base);
-        out.at = base.count == out.count ? memcpy(GP_NEW_ARRAY(lo->arena, GpLeaf, out.count), base.at,
-                                                  out.count * sizeof *out.at)
+        out.at = base.count == out.count ? memcpy(GP_NEW_ARRAY(lo->arena, GpLeaf, out.count),
+                                                  base.at, out.count * sizeof *out.at)
                                          : out.at;
     }
     for (uint32_t i = 0; i < s->fields.len; i++) {
         GpAstFieldInit *f = GP_AS(FieldInit, s->fields.at[i]);
         GpVal v = init_value(lo, f);
-        if (f->node.res) put(&out, init_offset(lo, t, n->res->def, f->node.res->index), &v);
+        if (f->node.res)
+            put(&out, init_offset(lo, t, n->res->def, f->node.res->index), &v);
     }
     if (n->res->def->kind == GpDef_Variant)
         out.at[0].value = gp_build_int(&lo->b, GpElem_I32, n->res->def->variant_index);
@@ -117,7 +127,8 @@ static GpVal lower_range(GpLower *lo, GpNode *n) {
 /* ---- Places -------------------------------------------------------------------------------- */
 
 static GpSpot bare_path(GpLower *lo, GpNode *n) {
-    if (!n->res || n->res->kind != GpRes_Local) return gp_spot_value(gp_lower_global(lo, n));
+    if (!n->res || n->res->kind != GpRes_Local)
+        return gp_spot_value(gp_lower_global(lo, n));
     GpVar *var = gp_lower_find_var(lo, n->res->local);
     if (!var) { /* never bound: only in code that nothing reaches */
         gp_assert(lo->is_dead || lo->has_failed);
@@ -159,12 +170,34 @@ static GpSpot bare_deref(GpLower *lo, GpNode *n) {
 
 static GpVal lower_borrow(GpLower *lo, GpNode *n) {
     GpSpot s = gp_lower_place(lo, GP_AS(Borrow, n)->operand);
-    if (GP_AS(Borrow, n)->is_raw) gp_lower_refuse(lo, n->span, "a raw borrow");
+    if (GP_AS(Borrow, n)->is_raw)
+        gp_lower_refuse(lo, n->span, "a raw borrow");
     return gp_spot_borrow(lo, &s, gp_lower_node_type(lo, n), n->span);
 }
 
+typedef struct Captures {
+    GpLower *lo;
+    const GpNode *closure;
+} Captures;
+
+/* Captured variables are read where the closure runs; a `move` closure would keep old values. */
+static void check_capture(GpNode *n, void *ud) {
+    Captures *c = ud;
+    const GpLocal *local = n->res && n->res->kind == GpRes_Local ? n->res->local : NULL;
+    if (n->kind == GpNode_PathExpr && local && local->is_mut && local->closure != c->closure)
+        gp_lower_refuse(c->lo, n->span, "a `move` closure over the `mut` variable `%s`",
+                        local->name->name);
+    gp_node_children(n, check_capture, ud);
+}
+
 static GpVal lower_closure(GpLower *lo, GpNode *n) {
-    gp_map_set(lo->arena, &lo->closures, n, lo->frame);
+    GpAstClosure *closure = GP_AS(Closure, n);
+    GpLowerFrame *made = GP_NEW(lo->arena, GpLowerFrame);
+    *made = *lo->frame;
+    gp_map_set(lo->arena, &lo->closures, n, made);
+    Captures captures = {lo, n};
+    if (closure->is_move)
+        check_capture(closure->body, &captures);
     return gp_lower_undef(lo, gp_lower_node_type(lo, n));
 }
 
@@ -176,30 +209,18 @@ static GpVal lower_let_cond(GpLower *lo, GpNode *n) {
 /* ---- Dispatch ------------------------------------------------------------------------------ */
 
 static GpVal (*const by_kind[GpNode_count])(GpLower *lo, GpNode *n) = {
-    [GpNode_Lit] = gp_lower_literal,
-    [GpNode_Unary] = gp_lower_unary,
-    [GpNode_Binary] = gp_lower_binary,
-    [GpNode_Assign] = gp_lower_assign,
-    [GpNode_Call] = gp_lower_call,
-    [GpNode_MethodCall] = gp_lower_method,
-    [GpNode_Range] = lower_range,
-    [GpNode_Borrow] = lower_borrow,
-    [GpNode_Cast] = gp_lower_cast,
-    [GpNode_Tuple] = lower_tuple,
-    [GpNode_Array] = lower_array,
-    [GpNode_Repeat] = lower_repeat,
-    [GpNode_StructLit] = lower_struct,
-    [GpNode_If] = gp_lower_if_expr,
-    [GpNode_LetCond] = lower_let_cond,
-    [GpNode_Match] = gp_lower_match,
-    [GpNode_While] = gp_lower_while,
-    [GpNode_Loop] = gp_lower_loop,
-    [GpNode_For] = gp_lower_for,
-    [GpNode_Block] = gp_lower_block,
-    [GpNode_Break] = gp_lower_break,
-    [GpNode_Continue] = gp_lower_continue,
-    [GpNode_Return] = gp_lower_return,
-    [GpNode_Closure] = lower_closure,
+    [GpNode_Lit] = gp_lower_literal,   [GpNode_Unary] = gp_lower_unary,
+    [GpNode_Binary] = gp_lower_binary, [GpNode_Assign] = gp_lower_assign,
+    [GpNode_Call] = gp_lower_call,     [GpNode_MethodCall] = gp_lower_method,
+    [GpNode_Range] = lower_range,      [GpNode_Borrow] = lower_borrow,
+    [GpNode_Cast] = gp_lower_cast,     [GpNode_Tuple] = lower_tuple,
+    [GpNode_Array] = lower_array,      [GpNode_Repeat] = lower_repeat,
+    [GpNode_StructLit] = lower_struct, [GpNode_If] = gp_lower_if_expr,
+    [GpNode_LetCond] = lower_let_cond, [GpNode_Match] = gp_lower_match,
+    [GpNode_While] = gp_lower_while,   [GpNode_Loop] = gp_lower_loop,
+    [GpNode_For] = gp_lower_for,       [GpNode_Block] = gp_lower_block,
+    [GpNode_Break] = gp_lower_break,   [GpNode_Continue] = gp_lower_continue,
+    [GpNode_Return] = gp_lower_return, [GpNode_Closure] = lower_closure,
     [GpNode_Macro] = gp_lower_macro,
 };
 
@@ -209,7 +230,8 @@ static GpVal lower_by_kind(GpLower *lo, GpNode *n) {
         const GpType *t = gp_lower_node_type(lo, n);
         return res->value ? gp_lower_const(lo, res->value, t) : gp_lower_shape_value(lo, t);
     }
-    if (by_kind[n->kind]) return by_kind[n->kind](lo, n);
+    if (by_kind[n->kind])
+        return by_kind[n->kind](lo, n);
     gp_lower_refuse(lo, n->span, "the form `%s`", gp_node_name(n->kind));
     return gp_lower_undef(lo, gp_lower_node_type(lo, n));
 }
@@ -217,12 +239,16 @@ static GpVal lower_by_kind(GpLower *lo, GpNode *n) {
 enum { DEPTH_MAX = 1500 }; /* nesting after inlining; about 1 KiB of stack each */
 
 static GpSpot bare_inner(GpLower *lo, GpNode *n) {
-    if (n->kind == GpNode_Paren) return gp_lower_place(lo, GP_AS(Paren, n)->operand);
+    if (n->kind == GpNode_Paren)
+        return gp_lower_place(lo, GP_AS(Paren, n)->operand);
     if (n->kind == GpNode_PathExpr && !(n->res && n->res->kind == GpRes_Const))
         return bare_path(lo, n);
-    if (n->kind == GpNode_Field) return bare_field(lo, n);
-    if (n->kind == GpNode_Index) return bare_index(lo, n);
-    if (n->kind == GpNode_Unary && GP_AS(Unary, n)->op == GpTok_Star) return bare_deref(lo, n);
+    if (n->kind == GpNode_Field)
+        return bare_field(lo, n);
+    if (n->kind == GpNode_Index)
+        return bare_index(lo, n);
+    if (n->kind == GpNode_Unary && GP_AS(Unary, n)->op == GpTok_Star)
+        return bare_deref(lo, n);
     return gp_spot_value(lower_by_kind(lo, n));
 }
 
@@ -253,7 +279,9 @@ GpVal gp_lower_expr(GpLower *lo, GpNode *n) {
 
 GpValue *gp_lower_scalar(GpLower *lo, GpNode *n) {
     GpVal v = gp_lower_expr(lo, n);
-    if (v.count) return gp_lower_get(lo, &v, 0);
-    if (!lo->is_dead) gp_lower_refuse(lo, n->span, "this value");
+    if (v.count)
+        return gp_lower_get(lo, &v, 0);
+    if (!lo->is_dead)
+        gp_lower_refuse(lo, n->span, "this value");
     return gp_build_int(&lo->b, GpElem_U64, 0);
 }

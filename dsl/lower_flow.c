@@ -9,12 +9,14 @@ static GpVal do_nothing(GpLower *lo, void *ud) {
 /* ---- Statements ----------------------------------------------------------------------------- */
 
 static void declare(GpLower *lo, GpNode *pat) {
-    if (pat->kind == GpNode_PatParen) declare(lo, GP_AS(PatParen, pat)->pat);
+    if (pat->kind == GpNode_PatParen)
+        declare(lo, GP_AS(PatParen, pat)->pat);
     if (pat->kind == GpNode_PatTuple)
         for (uint32_t i = 0; i < GP_AS(PatTuple, pat)->pats.len; i++)
             declare(lo, GP_AS(PatTuple, pat)->pats.at[i]);
     const GpLocal *local = pat->kind == GpNode_PatName && pat->res ? pat->res->local : NULL;
-    if (!local) return;
+    if (!local)
+        return;
     const GpType *t = gp_lower_type(lo, local->type);
     gp_lower_add_var(lo, local, t, gp_lower_needs_memory(lo, local, t));
 }
@@ -30,8 +32,10 @@ static void lower_let(GpLower *lo, GpAstLet *let) {
     }
     GpSpot s = gp_lower_place(lo, let->init);
     /* Only a name or a reference can keep the place itself; everything else is a copy. */
-    if (s.kind != GpSpot_Slice) s = gp_spot_value(gp_spot_read(lo, &s, let->init->span));
-    if (lo->is_dead) return;
+    if (s.kind != GpSpot_Slice)
+        s = gp_spot_value(gp_spot_read(lo, &s, let->init->span));
+    if (lo->is_dead)
+        return;
     if (let->otherwise) {
         GpValue *test = gp_pat_test(lo, let->pat, s);
         if (test)
@@ -43,23 +47,28 @@ static void lower_let(GpLower *lo, GpAstLet *let) {
 static void lower_stmt(GpLower *lo, GpNode *n) {
     GpSpan outer = lo->b.span;
     lo->b.span = n->span;
-    if (n->kind == GpNode_Let) lower_let(lo, GP_AS(Let, n));
-    if (n->kind == GpNode_ExprStmt) gp_lower_place(lo, GP_AS(ExprStmt, n)->expr);
+    if (n->kind == GpNode_Let)
+        lower_let(lo, GP_AS(Let, n));
+    if (n->kind == GpNode_ExprStmt)
+        gp_lower_place(lo, GP_AS(ExprStmt, n)->expr);
     lo->b.span = outer;
 }
 
 static GpVal lower_stmts(GpLower *lo, GpAstBlock *b) {
     GpLowerScope scope = gp_lower_open_scope(lo);
-    for (uint32_t i = 0; i < b->stmts.len && !lo->is_dead; i++) lower_stmt(lo, b->stmts.at[i]);
+    for (uint32_t i = 0; i < b->stmts.len && !lo->is_dead; i++)
+        lower_stmt(lo, b->stmts.at[i]);
     GpVal v = gp_lower_undef(lo, gp_lower_node_type(lo, &b->node));
-    if (b->tail && !lo->is_dead) v = gp_lower_expr(lo, b->tail);
+    if (b->tail && !lo->is_dead)
+        v = gp_lower_expr(lo, b->tail);
     gp_lower_close_scope(lo, scope);
     return v;
 }
 
 GpVal gp_lower_block(GpLower *lo, GpNode *n) {
     GpAstBlock *b = GP_AS(Block, n);
-    if (!b->label) return lower_stmts(lo, b);
+    if (!b->label)
+        return lower_stmts(lo, b);
     GpJoin *exit = gp_join_open(lo, gp_lower_node_type(lo, n));
     GpLowerTarget target = {.outer = lo->targets, .node = n, .exit = exit};
     lo->targets = &target;
@@ -75,19 +84,22 @@ GpVal gp_lower_block(GpLower *lo, GpNode *n) {
 static GpLowerTarget *find_loop(GpLower *lo, const GpNode *n) {
     const GpNode *node = n->res ? n->res->node : NULL;
     for (GpLowerTarget *t = lo->targets; t; t = t->outer)
-        if (node ? t->node == node : t->again != NULL) return t;
+        if (node ? t->node == node : t->again != NULL)
+            return t;
     gp_unreachable();
 }
 
 GpVal gp_lower_break(GpLower *lo, GpNode *n) {
     GpNode *value = GP_AS(Break, n)->value;
     GpVal v = value ? gp_lower_expr(lo, value) : gp_lower_unit(lo);
-    if (!lo->is_dead) gp_join_edge(lo, find_loop(lo, n)->exit, GpOp_Break, v);
+    if (!lo->is_dead)
+        gp_join_edge(lo, find_loop(lo, n)->exit, GpOp_Break, v);
     return gp_lower_undef(lo, gp_lower_node_type(lo, n));
 }
 
 GpVal gp_lower_continue(GpLower *lo, GpNode *n) {
-    if (!lo->is_dead) gp_join_edge(lo, find_loop(lo, n)->again, GpOp_Continue, gp_lower_unit(lo));
+    if (!lo->is_dead)
+        gp_join_edge(lo, find_loop(lo, n)->again, GpOp_Continue, gp_lower_unit(lo));
     return gp_lower_undef(lo, gp_lower_node_type(lo, n));
 }
 
@@ -122,7 +134,8 @@ static void lower_chain(GpLower *lo, Chain *c);
 static GpVal chain_then(GpLower *lo, void *ud) {
     Chain *c = ud;
     GpLowerScope scope = gp_lower_open_scope(lo);
-    if (c->pat) gp_pat_bind(lo, c->pat, c->spot);
+    if (c->pat)
+        gp_pat_bind(lo, c->pat, c->spot);
     Chain rest = *c;
     rest.at++;
     lower_chain(lo, &rest);
@@ -147,8 +160,10 @@ static void lower_chain(GpLower *lo, Chain *c) {
     } else {
         test = gp_lower_scalar(lo, cond);
     }
-    if (lo->is_dead) return;
-    if (!test) test = gp_build_int(&lo->b, GpElem_Bool, 1);
+    if (lo->is_dead)
+        return;
+    if (!test)
+        test = gp_build_int(&lo->b, GpElem_Bool, 1);
     gp_lower_if(lo, test, gp_ty_unit(lo->types), chain_then, do_nothing, c);
 }
 
@@ -176,7 +191,8 @@ static GpVal one_otherwise(GpLower *lo, void *ud) {
 static GpVal lower_one_let(GpLower *lo, GpAstLetCond *let, const GpType *type, OneLet o) {
     o.pat = let->pat;
     o.spot = gp_lower_place(lo, let->init);
-    if (lo->is_dead) return gp_lower_undef(lo, type);
+    if (lo->is_dead)
+        return gp_lower_undef(lo, type);
     GpValue *test = gp_pat_test(lo, o.pat, o.spot);
     return test ? gp_lower_if(lo, test, type, one_then, one_otherwise, &o) : one_then(lo, &o);
 }
@@ -186,7 +202,8 @@ GpVal gp_lower_cond(GpLower *lo, GpNode *cond, const GpType *type, GpLowerBranch
     Chain c = {.then = then, .ud = ud};
     if (!flatten(lo, cond, &c.conds)) {
         GpValue *test = gp_lower_scalar(lo, cond);
-        if (lo->is_dead) return gp_lower_undef(lo, type);
+        if (lo->is_dead)
+            return gp_lower_undef(lo, type);
         return gp_lower_if(lo, test, type, then, otherwise, ud);
     }
     if (c.conds.len == 1)
@@ -259,16 +276,19 @@ static GpVal arm_no(GpLower *lo, void *ud) {
 }
 
 static GpVal lower_arms(GpLower *lo, Match m) {
-    if (m.at >= m.arms->len || lo->is_dead) return gp_lower_undef(lo, m.type);
+    if (m.at >= m.arms->len || lo->is_dead)
+        return gp_lower_undef(lo, m.type);
     GpAstArm *arm = arm_of(&m);
     bool is_last = m.at + 1 == m.arms->len;
     GpValue *test = is_last && !arm->guard ? NULL : gp_pat_test(lo, arm->pat, m.spot);
     if (arm->guard) {
-        if (!test) test = gp_build_int(&lo->b, GpElem_Bool, 1);
+        if (!test)
+            test = gp_build_int(&lo->b, GpElem_Bool, 1);
         GpVal v = gp_lower_if(lo, test, gp_ty_elem(lo->types, GpElem_Bool), arm_guard, arm_no, &m);
         test = gp_lower_get(lo, &v, 0);
     }
-    if (!test) return arm_body(lo, &m);
+    if (!test)
+        return arm_body(lo, &m);
     return gp_lower_if(lo, test, m.type, arm_body, next_arms, &m);
 }
 

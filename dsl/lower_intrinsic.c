@@ -48,8 +48,10 @@ GpVal gp_call_arg(GpLower *lo, const GpLowerCall *call, uint32_t i) {
 
 GpValue *gp_call_scalar(GpLower *lo, const GpLowerCall *call, uint32_t i) {
     GpVal v = gp_call_arg(lo, call, i);
-    if (v.count) return gp_lower_get(lo, &v, 0);
-    if (!lo->is_dead) gp_lower_refuse(lo, call->span, "this argument of `%s`", call->def->name->name);
+    if (v.count)
+        return gp_lower_get(lo, &v, 0);
+    if (!lo->is_dead)
+        gp_lower_refuse(lo, call->span, "this argument of `%s`", call->def->name->name);
     return gp_build_int(&lo->b, GpElem_I32, 0);
 }
 

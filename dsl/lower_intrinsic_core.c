@@ -21,7 +21,8 @@ GpVal gp_lower_SliceGet(GpLower *lo, const GpLowerCall *call) {
     GpValue *index = gp_call_scalar(lo, call, 1), *len = gp_spot_len(lo, &s);
     GpValue *has = gp_build_cmp(&lo->b, GpPred_Lt, index, len);
     GpSpot element = gp_spot_element(lo, s, index, has, call->span);
-    if (out.count != 3) return out;
+    if (out.count != 3)
+        return out;
     GpVal ref = gp_spot_borrow(lo, &element, call->type->args[0].type, call->span);
     out.at[0].value = has;
     out.at[1] = ref.at[0]; /* read only where it is Some: no mask */
@@ -32,15 +33,20 @@ GpVal gp_lower_SliceGet(GpLower *lo, const GpLowerCall *call) {
 
 GpVal gp_lower_NumWrapping(GpLower *lo, const GpLowerCall *call) {
     GpValue *x = gp_call_scalar(lo, call, 0);
-    if (gp_call_ends(call, "neg")) return gp_call_result(lo, call, gp_build1(&lo->b, GpOp_Neg, x));
-    GpOp op = gp_call_ends(call, "add") ? GpOp_Add : gp_call_ends(call, "sub") ? GpOp_Sub : GpOp_Mul;
+    if (gp_call_ends(call, "neg"))
+        return gp_call_result(lo, call, gp_build1(&lo->b, GpOp_Neg, x));
+    GpOp op = gp_call_ends(call, "add")   ? GpOp_Add
+              : gp_call_ends(call, "sub") ? GpOp_Sub
+                                          : GpOp_Mul;
     return gp_call_result(lo, call, gp_build2(&lo->b, op, x, gp_call_scalar(lo, call, 1)));
 }
 
 GpVal gp_lower_NumMinMax(GpLower *lo, const GpLowerCall *call) {
     GpValue *x = gp_call_scalar(lo, call, 0), *y = gp_call_scalar(lo, call, 1);
-    if (gp_call_ends(call, "min")) return gp_call_result(lo, call, gp_build2(&lo->b, GpOp_Min, x, y));
-    if (gp_call_ends(call, "max")) return gp_call_result(lo, call, gp_build2(&lo->b, GpOp_Max, x, y));
+    if (gp_call_ends(call, "min"))
+        return gp_call_result(lo, call, gp_build2(&lo->b, GpOp_Min, x, y));
+    if (gp_call_ends(call, "max"))
+        return gp_call_result(lo, call, gp_build2(&lo->b, GpOp_Max, x, y));
     /* clamp keeps NaN: neither comparison holds */
     GpValue *hi = gp_call_scalar(lo, call, 2);
     GpValue *below = gp_build_cmp(&lo->b, GpPred_Lt, x, y);
@@ -51,7 +57,8 @@ GpVal gp_lower_NumMinMax(GpLower *lo, const GpLowerCall *call) {
 
 GpVal gp_lower_NumMulAdd(GpLower *lo, const GpLowerCall *call) {
     GpValue *x[3];
-    for (uint32_t i = 0; i < 3; i++) x[i] = gp_call_scalar(lo, call, i);
+    for (uint32_t i = 0; i < 3; i++)
+        x[i] = gp_call_scalar(lo, call, i);
     const GpIrType *t = x[0]->type;
     return gp_call_result(lo, call, gp_build(&lo->b, GpOp_Fma, x, 3, &t, 1)->results[0]);
 }
@@ -61,8 +68,10 @@ enum { POWI_MAX = 1024 }; /* constant exponents up to it become a chain of produ
 static GpValue *powi_chain(GpLower *lo, GpValue *x, int64_t n, GpValue *unit) {
     GpValue *power = NULL;
     for (int64_t k = n < 0 ? -n : n; k; k /= 2) {
-        if (k & 1) power = power ? gp_build2(&lo->b, GpOp_Mul, power, x) : x;
-        if (k > 1) x = gp_build2(&lo->b, GpOp_Mul, x, x);
+        if (k & 1)
+            power = power ? gp_build2(&lo->b, GpOp_Mul, power, x) : x;
+        if (k > 1)
+            x = gp_build2(&lo->b, GpOp_Mul, x, x);
     }
     return power ? power : unit;
 }
@@ -71,7 +80,8 @@ static GpValue *powi_chain(GpLower *lo, GpValue *x, int64_t n, GpValue *unit) {
 static GpValue *powi_loop(GpLower *lo, GpValue *x, GpValue *n, GpValue *unit) {
     GpValue *inits[3] = {unit, x, n}, *now[3];
     GpRegion *body = gp_ir_region(lo->fn), *arms[2] = {gp_ir_region(lo->fn), gp_ir_region(lo->fn)};
-    for (int i = 0; i < 3; i++) now[i] = gp_ir_region_param(lo->fn, body, inits[i]->type, NULL);
+    for (int i = 0; i < 3; i++)
+        now[i] = gp_ir_region_param(lo->fn, body, inits[i]->type, NULL);
     GpLowerPlace at = gp_lower_enter(lo, body);
     GpValue *two = gp_build_int(&lo->b, GpElem_I32, 2), *zero = gp_build_int(&lo->b, GpElem_I32, 0);
     GpValue *odd = gp_build_cmp(&lo->b, GpPred_Ne, gp_build2(&lo->b, GpOp_Rem, now[2], two), zero);
@@ -101,7 +111,8 @@ GpVal gp_lower_NumPowi(GpLower *lo, const GpLowerCall *call) {
     GpValue *unit = gp_build_const(&lo->b, x->type, one);
     if (gp_ir_const(exponent, &n) && n.i <= POWI_MAX && n.i >= -POWI_MAX) {
         GpValue *power = powi_chain(lo, x, n.i, unit);
-        if (n.i < 0) power = gp_build2(&lo->b, GpOp_Div, unit, power);
+        if (n.i < 0)
+            power = gp_build2(&lo->b, GpOp_Div, unit, power);
         return gp_call_result(lo, call, power);
     }
     GpValue *power = powi_loop(lo, x, exponent, unit);
@@ -140,7 +151,8 @@ GpVal gp_lower_NumIsNan(GpLower *lo, const GpLowerCall *call) {
 GpVal gp_lower_OptionIsSome(GpLower *lo, const GpLowerCall *call) {
     GpVal v = gp_call_arg(lo, call, 0);
     GpValue *has = gp_lower_get(lo, &v, 0);
-    return gp_call_result(lo, call, gp_call_ends(call, "none") ? gp_build1(&lo->b, GpOp_Not, has) : has);
+    return gp_call_result(lo, call,
+                          gp_call_ends(call, "none") ? gp_build1(&lo->b, GpOp_Not, has) : has);
 }
 
 typedef struct Either {

@@ -10,7 +10,10 @@ static GpValue *axis_op(GpLower *lo, GpOp op, uint32_t axis) {
 
 /* threadIdx_x and its eleven sisters: which register, then which axis. */
 GpVal gp_lower_ThreadAxis(GpLower *lo, const GpLowerCall *call) {
-    static const struct { const char *name; GpOp op; } rows[] = {
+    static const struct {
+        const char *name;
+        GpOp op;
+    } rows[] = {
         {"threadIdx_", GpOp_ThreadId},
         {"blockIdx_", GpOp_BlockId},
         {"blockDim_", GpOp_BlockDim},
@@ -31,12 +34,14 @@ static GpValue *widen(GpLower *lo, GpValue *v) { return gp_lower_convert(lo, v, 
 ** more gives every thread the index that no slice has. */
 GpVal gp_lower_ThreadIndex1D(GpLower *lo, const GpLowerCall *call) {
     GpValue *none = gp_build_int(&lo->b, GpElem_U64, -1);
-    if (lo->fn->block[1] > 1 || lo->fn->block[2] > 1) return gp_call_result(lo, call, none);
+    if (lo->fn->block[1] > 1 || lo->fn->block[2] > 1)
+        return gp_call_result(lo, call, none);
     GpValue *block = widen(lo, axis_op(lo, GpOp_BlockId, 0));
     GpValue *size = widen(lo, axis_op(lo, GpOp_BlockDim, 0));
     GpValue *thread = widen(lo, axis_op(lo, GpOp_ThreadId, 0));
     GpValue *index = gp_build2(&lo->b, GpOp_Add, gp_build2(&lo->b, GpOp_Mul, block, size), thread);
-    if (lo->kernel->kernel.domain == 1) return gp_call_result(lo, call, index);
+    if (lo->kernel->kernel.domain == 1)
+        return gp_call_result(lo, call, index);
     GpValue *rows = axis_op(lo, GpOp_GridDim, 1);
     GpValue *blocks = gp_build2(&lo->b, GpOp_Or, rows, axis_op(lo, GpOp_GridDim, 2));
     GpValue *is_linear =
@@ -62,7 +67,8 @@ static void put_element(GpLower *lo, const GpVal *slice, GpValue *index, GpLeaf 
 GpVal gp_lower_DisjointGetMut(GpLower *lo, const GpLowerCall *call) {
     GpVal slice = gp_call_arg(lo, call, 0), out = gp_lower_undef(lo, call->type);
     GpValue *index = gp_call_scalar(lo, call, 1);
-    if (slice.count != 2 || out.count != 3) return out;
+    if (slice.count != 2 || out.count != 3)
+        return out;
     out.at[0].value = gp_build_cmp(&lo->b, GpPred_Lt, index, gp_lower_get(lo, &slice, 1));
     put_element(lo, &slice, index, out.at + 1);
     return out;
@@ -71,7 +77,8 @@ GpVal gp_lower_DisjointGetMut(GpLower *lo, const GpLowerCall *call) {
 GpVal gp_lower_DisjointGetUnchecked(GpLower *lo, const GpLowerCall *call) {
     GpVal slice = gp_call_arg(lo, call, 0), out = gp_lower_undef(lo, call->type);
     GpValue *index = widen(lo, gp_call_scalar(lo, call, 1));
-    if (slice.count == 2 && out.count == 2) put_element(lo, &slice, index, out.at);
+    if (slice.count == 2 && out.count == 2)
+        put_element(lo, &slice, index, out.at);
     return out;
 }
 

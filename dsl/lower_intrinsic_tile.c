@@ -3,7 +3,8 @@
 #include "dsl/lower.h"
 
 static GpValue *axis_op(GpLower *lo, GpOp op, uint32_t axis) {
-    if (axis > 2) return gp_build_int(&lo->b, GpElem_I32, op == GpOp_NumPrograms);
+    if (axis > 2)
+        return gp_build_int(&lo->b, GpElem_I32, op == GpOp_NumPrograms);
     const GpIrType *t = gp_ir_scalar(lo->fn, GpElem_I32);
     GpInst *inst = gp_build(&lo->b, op, NULL, 0, &t, 1);
     inst->axis = (uint8_t)axis;
@@ -12,7 +13,8 @@ static GpValue *axis_op(GpLower *lo, GpOp op, uint32_t axis) {
 
 static GpValue *dim(GpLower *lo, GpValue *tensor, uint32_t axis) {
     int64_t known = tensor->type->shape.dim[axis];
-    if (known != GP_DYNAMIC) return gp_build_int(&lo->b, GpElem_I32, known);
+    if (known != GP_DYNAMIC)
+        return gp_build_int(&lo->b, GpElem_I32, known);
     const GpIrType *t = gp_ir_scalar(lo->fn, GpElem_I32);
     GpInst *inst = gp_build(&lo->b, GpOp_Dim, &tensor, 1, &t, 1);
     inst->axis = (uint8_t)axis;
@@ -32,17 +34,23 @@ static GpVal load_tile(GpLower *lo, const GpLowerCall *call, GpValue *tensor,
     GpValue *operands[OPERANDS_MAX] = {tensor};
     uint32_t n = 1, rank = tensor->type->shape.rank;
     const GpIrType *t = gp_lower_leaf_type(lo, call->type, 0);
-    if (tensor->type->kind != GpIrType_Tensor || t->kind != GpIrType_Tile || t->shape.rank != rank) {
-        if (!lo->has_failed) gp_lower_refuse(lo, call->span, "a tile of another rank than its tensor");
+    if (tensor->type->kind != GpIrType_Tensor || t->kind != GpIrType_Tile ||
+        t->shape.rank != rank) {
+        if (!lo->has_failed)
+            gp_lower_refuse(lo, call->span, "a tile of another rank than its tensor");
         return gp_lower_undef(lo, call->type);
     }
-    for (uint32_t i = 0; i < rank; i++) operands[n++] = coords[i];
-    if (mask) operands[n++] = mask;
-    return gp_call_result(lo, call, gp_build(&lo->b, GpOp_LoadTile, operands, n, &t, 1)->results[0]);
+    for (uint32_t i = 0; i < rank; i++)
+        operands[n++] = coords[i];
+    if (mask)
+        operands[n++] = mask;
+    return gp_call_result(lo, call,
+                          gp_build(&lo->b, GpOp_LoadTile, operands, n, &t, 1)->results[0]);
 }
 
 static void own_coords(GpLower *lo, GpValue **coords, uint32_t rank) {
-    for (uint32_t i = 0; i < rank; i++) coords[i] = axis_op(lo, GpOp_ProgramId, i);
+    for (uint32_t i = 0; i < rank; i++)
+        coords[i] = axis_op(lo, GpOp_ProgramId, i);
 }
 
 static GpVal load_own(GpLower *lo, const GpLowerCall *call) {
@@ -71,7 +79,8 @@ static bool read_coords(GpLower *lo, const GpLowerCall *call, uint32_t arg, uint
     GpVal v = gp_call_arg(lo, call, arg);
     if (v.count != rank) {
         if (!lo->has_failed)
-            gp_lower_refuse(lo, call->span, "%u coordinates for a tensor of rank %u", v.count, rank);
+            gp_lower_refuse(lo, call->span, "%u coordinates for a tensor of rank %u", v.count,
+                            rank);
         return false;
     }
     for (uint32_t i = 0; i < rank; i++)
@@ -129,7 +138,8 @@ static bool const_axis(GpLower *lo, const GpLowerCall *call, uint32_t arg, uint3
         *out = (uint32_t)v.u;
         return true;
     }
-    if (lo->is_dead) return false;
+    if (lo->is_dead)
+        return false;
     GpDiag *d = gp_diag(lo->diags, GpDiag_G0253, call->span, call->def->name->name);
     gp_primary_label(d, "expected a constant from 0 to %u", limit - 1);
     lo->has_failed = true;
@@ -141,13 +151,15 @@ GpVal gp_lower_NumTiles(GpLower *lo, const GpLowerCall *call) {
     GpSpot s = gp_call_spot(lo, call, 0);
     GpShape tile = gp_lower_adt_shape(lo, s.type);
     GpValue *tensor = gp_call_scalar(lo, call, 0);
-    if (!const_axis(lo, call, 1, tile.rank, &axis)) return gp_lower_undef(lo, call->type);
+    if (!const_axis(lo, call, 1, tile.rank, &axis))
+        return gp_lower_undef(lo, call->type);
     return gp_call_result(lo, call, tiles_along(lo, tensor, &tile, axis));
 }
 
 static GpVal axis_tuple(GpLower *lo, const GpLowerCall *call, GpOp op) {
     GpVal out = gp_lower_undef(lo, call->type);
-    for (uint32_t i = 0; i < out.count; i++) out.at[i].value = axis_op(lo, op, i);
+    for (uint32_t i = 0; i < out.count; i++)
+        out.at[i].value = axis_op(lo, op, i);
     return out;
 }
 
@@ -161,7 +173,8 @@ GpVal gp_lower_NumBlocksTuple(GpLower *lo, const GpLowerCall *call) {
 
 static GpVal one_axis(GpLower *lo, const GpLowerCall *call, GpOp op) {
     uint32_t axis;
-    if (!const_axis(lo, call, 0, 3, &axis)) return gp_lower_undef(lo, call->type);
+    if (!const_axis(lo, call, 0, 3, &axis))
+        return gp_lower_undef(lo, call->type);
     return gp_call_result(lo, call, axis_op(lo, op, axis));
 }
 
@@ -188,7 +201,8 @@ GpVal gp_lower_BroadcastScalar(GpLower *lo, const GpLowerCall *call) { return sp
 GpVal gp_lower_ScalarToTile(GpLower *lo, const GpLowerCall *call) { return spread(lo, call); }
 
 static GpValue *reshape(GpLower *lo, GpValue *x, const GpShape *shape) {
-    if (gp_shape_eq(&x->type->shape, shape)) return x;
+    if (gp_shape_eq(&x->type->shape, shape))
+        return x;
     const GpIrType *t = gp_ir_tile(lo->fn, x->type->elem, shape);
     return gp_build(&lo->b, GpOp_Reshape, &x, 1, &t, 1)->results[0];
 }
@@ -205,10 +219,12 @@ GpVal gp_lower_BroadcastTile(GpLower *lo, const GpLowerCall *call) {
     if (from.rank < to.rank) {
         GpShape wide = {.rank = to.rank};
         int lead = to.rank - from.rank;
-        for (int i = 0; i < to.rank; i++) wide.dim[i] = i < lead ? 1 : from.dim[i - lead];
+        for (int i = 0; i < to.rank; i++)
+            wide.dim[i] = i < lead ? 1 : from.dim[i - lead];
         x = reshape(lo, x, &wide);
     }
-    if (gp_shape_eq(&x->type->shape, &to)) return gp_call_result(lo, call, x);
+    if (gp_shape_eq(&x->type->shape, &to))
+        return gp_call_result(lo, call, x);
     const GpIrType *t = gp_ir_tile(lo->fn, x->type->elem, &to);
     return gp_call_result(lo, call, gp_build(&lo->b, GpOp_Broadcast, &x, 1, &t, 1)->results[0]);
 }
@@ -220,7 +236,8 @@ GpVal gp_lower_IotaTile(GpLower *lo, const GpLowerCall *call) {
 
 GpVal gp_lower_TileToScalar(GpLower *lo, const GpLowerCall *call) {
     GpValue *x = gp_call_scalar(lo, call, 0);
-    if (x->type->kind == GpIrType_Scalar) return gp_call_result(lo, call, x);
+    if (x->type->kind == GpIrType_Scalar)
+        return gp_call_result(lo, call, x);
     const GpIrType *t = gp_ir_scalar(lo->fn, x->type->elem);
     return gp_call_result(lo, call, gp_build(&lo->b, GpOp_Extract, &x, 1, &t, 1)->results[0]);
 }
@@ -232,7 +249,8 @@ static void read_elementwise(GpLower *lo, const GpLowerCall *call, GpValue **x, 
     const GpShape *shape = NULL;
     for (uint32_t i = 0; i < count; i++) {
         x[i] = gp_call_scalar(lo, call, i);
-        if (x[i]->type->kind == GpIrType_Tile) shape = &x[i]->type->shape;
+        if (x[i]->type->kind == GpIrType_Tile)
+            shape = &x[i]->type->shape;
     }
     for (uint32_t i = 0; shape && i < count; i++)
         x[i] = gp_lower_splat(lo, x[i], x[i]->type->elem, shape);
@@ -264,7 +282,8 @@ GpVal gp_lower_ConvertTile(GpLower *lo, const GpLowerCall *call) {
 
 GpVal gp_lower_ConvertScalar(GpLower *lo, const GpLowerCall *call) {
     GpElem to = GpElem_I32;
-    if (!gp_lower_elem(call->type, &to)) return gp_lower_undef(lo, call->type);
+    if (!gp_lower_elem(call->type, &to))
+        return gp_lower_undef(lo, call->type);
     return gp_call_result(lo, call, gp_lower_convert(lo, gp_call_scalar(lo, call, 0), to));
 }
 
@@ -286,7 +305,8 @@ GpVal gp_lower_TrueDiv(GpLower *lo, const GpLowerCall *call) {
     GpValue *x[2];
     read_elementwise(lo, call, x, 2);
     GpElem elem = gp_lower_leaf_type(lo, call->type, 0)->elem;
-    for (int i = 0; i < 2; i++) x[i] = gp_lower_convert(lo, x[i], elem);
+    for (int i = 0; i < 2; i++)
+        x[i] = gp_lower_convert(lo, x[i], elem);
     return gp_call_result(lo, call, gp_build2(&lo->b, GpOp_Div, x[0], x[1]));
 }
 
@@ -296,8 +316,8 @@ GpVal gp_lower_CeilDiv(GpLower *lo, const GpLowerCall *call) {
     GpScalar k;
     if (!gp_ir_const(x[1], &k) || !k.u) {
         GpInst *check = gp_build(&lo->b, GpOp_CheckDiv, &x[1], 1, NULL, 0);
-        check->site = gp_ir_add_site(lo->fn, GpCheck_Divide, 0, call->span,
-                                     gp_lower_text(lo, call->span));
+        check->site =
+            gp_ir_add_site(lo->fn, GpCheck_Divide, 0, call->span, gp_lower_text(lo, call->span));
     }
     return gp_call_result(lo, call, gp_lower_ceil_div(lo, x[0], x[1]));
 }

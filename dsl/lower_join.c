@@ -7,13 +7,15 @@
 
 static GpLeaf *copy_state(GpLower *lo, uint32_t count) {
     GpLeaf *state = GP_NEW_ARRAY(lo->arena, GpLeaf, count);
-    if (count) memcpy(state, lo->leaves.at, count * sizeof *state);
+    if (count)
+        memcpy(state, lo->leaves.at, count * sizeof *state);
     return state;
 }
 
 GpJoin *gp_join_open(GpLower *lo, const GpType *type) {
     GpJoin *j = GP_NEW(lo->arena, GpJoin);
     j->type = type;
+    j->depth = lo->region_depth;
     j->leaf_count = lo->leaves.len;
     j->entry = copy_state(lo, j->leaf_count);
     j->was_dead = lo->is_dead;
@@ -27,8 +29,10 @@ void gp_lower_set_dead(GpLower *lo) {
 }
 
 void gp_join_edge(GpLower *lo, GpJoin *j, GpOp op, GpVal val) {
-    if (lo->is_dead) return;
-    if (val.count != gp_lower_leaf_count(lo, j->type)) val = gp_lower_undef(lo, j->type);
+    if (lo->is_dead)
+        return;
+    if (val.count != gp_lower_leaf_count(lo, j->type))
+        val = gp_lower_undef(lo, j->type);
     GpInst *inst = gp_build(&lo->b, op, NULL, 0, NULL, 0);
     gp_assert(lo->leaves.len >= j->leaf_count);
     GpEdge e = {.inst = inst, .state = copy_state(lo, j->leaf_count), .val = val};
@@ -40,17 +44,20 @@ GpLowerPlace gp_lower_enter(GpLower *lo, GpRegion *region) {
     GpLowerPlace at = {lo->b.region, lo->b.before, gp_lower_open_scope(lo)};
     lo->b.region = region;
     lo->b.before = NULL;
+    lo->region_depth++;
     return at;
 }
 
 void gp_lower_leave(GpLower *lo, GpLowerPlace at) {
     lo->b.region = at.region;
     lo->b.before = at.before;
+    lo->region_depth--;
     gp_lower_close_scope(lo, at.scope);
 }
 
 void gp_lower_reset(GpLower *lo, const GpJoin *j) {
-    if (j->leaf_count) memcpy(lo->leaves.at, j->entry, j->leaf_count * sizeof(GpLeaf));
+    if (j->leaf_count)
+        memcpy(lo->leaves.at, j->entry, j->leaf_count * sizeof(GpLeaf));
     lo->is_dead = j->was_dead;
 }
 
@@ -83,21 +90,26 @@ static bool is_settled(GpLower *lo, const GpJoin *j, bool is_value, uint32_t k, 
         const GpLeaf *leaf = edge_leaf(&j->edges.at[i], is_value, k);
         has_alias |= leaf->alias != NULL;
         all_same &= gp_lower_same_leaf(leaf, edge_leaf(first, is_value, k));
-        if (!leaf->value) continue;
+        if (!leaf->value)
+            continue;
         if (*type && *type != leaf->value->type && !has_alias)
             gp_lower_refuse(lo, lo->b.span, "a reference to one memory space or another");
         *type = leaf->value->type;
     }
     *same = *edge_leaf(first, is_value, k);
-    if (!all_same && has_alias) refuse_alias(lo, lo->b.span);
-    if (has_alias || !*type) return true;
+    bool is_gone = same->alias && same->alias->depth > j->depth;
+    if ((!all_same && has_alias) || is_gone)
+        refuse_alias(lo, lo->b.span);
+    if (has_alias || !*type)
+        return true;
     return !is_value && all_same && gp_lower_same_leaf(same, &j->entry[k]);
 }
 
 /* The leaf as an operand of the edge's terminator. */
 static GpValue *edge_value(GpLower *lo, const GpEdge *e, const Merged *m) {
     const GpLeaf *leaf = edge_leaf(e, m->is_value, m->index);
-    if (leaf->value) return leaf->value;
+    if (leaf->value)
+        return leaf->value;
     GpBuilder saved = lo->b;
     lo->b.region = e->inst->parent;
     lo->b.before = e->inst;
@@ -109,17 +121,20 @@ static GpValue *edge_value(GpLower *lo, const GpEdge *e, const Merged *m) {
 static void set_edge_operands(GpLower *lo, const GpEdge *e, const Merged *list, uint32_t count) {
     e->inst->operands = GP_NEW_ARRAY(lo->fn->arena, GpValue *, count);
     e->inst->operand_count = count;
-    for (uint32_t i = 0; i < count; i++) e->inst->operands[i] = edge_value(lo, e, &list[i]);
+    for (uint32_t i = 0; i < count; i++)
+        e->inst->operands[i] = edge_value(lo, e, &list[i]);
 }
 
 static void set_targets(GpJoin *j, GpInst *inst) {
     for (uint32_t i = 0; i < j->edges.len; i++)
-        if (j->edges.at[i].inst->op != GpOp_Yield) j->edges.at[i].inst->target = inst;
+        if (j->edges.at[i].inst->op != GpOp_Yield)
+            j->edges.at[i].inst->target = inst;
 }
 
 /* Nothing comes out: the region still needs an end. */
 static void end_unreachable(GpLower *lo) {
-    if (!lo->is_dead) gp_build(&lo->b, GpOp_Return, NULL, 0, NULL, 0);
+    if (!lo->is_dead)
+        gp_build(&lo->b, GpOp_Return, NULL, 0, NULL, 0);
     gp_lower_set_dead(lo);
 }
 
@@ -127,7 +142,8 @@ static void end_unreachable(GpLower *lo) {
 static void merge(GpLower *lo, GpJoin *j, GpVal *out, MergedList *list) {
     *out = gp_lower_undef(lo, j->type);
     gp_lower_reset(lo, j);
-    if (!j->edges.len) return;
+    if (!j->edges.len)
+        return;
     uint32_t n = out->count;
     for (uint32_t k = 0; k < n + j->leaf_count; k++) {
         Merged m = {.is_value = k < n, .index = k < n ? k : k - n};
@@ -136,14 +152,17 @@ static void merge(GpLower *lo, GpJoin *j, GpVal *out, MergedList *list) {
             GP_PUSH(lo->arena, list, m);
             continue;
         }
-        if (m.is_value) out->at[m.index] = same;
-        else lo->leaves.at[m.index] = same;
+        if (m.is_value)
+            out->at[m.index] = same;
+        else
+            lo->leaves.at[m.index] = same;
     }
 }
 
 static const GpIrType **merged_types(GpLower *lo, const MergedList *list) {
     const GpIrType **types = GP_NEW_ARRAY(lo->arena, const GpIrType *, list->len);
-    for (uint32_t i = 0; i < list->len; i++) types[i] = list->at[i].type;
+    for (uint32_t i = 0; i < list->len; i++)
+        types[i] = list->at[i].type;
     return types;
 }
 
@@ -154,16 +173,18 @@ GpVal gp_join_finish(GpLower *lo, GpJoin *j, GpOp op, GpValue *const *operands,
     merge(lo, j, &out, &list);
     for (uint32_t i = 0; i < j->edges.len; i++)
         set_edge_operands(lo, &j->edges.at[i], list.at, list.len);
-    GpInst *inst =
-        gp_build(&lo->b, op, operands, operand_count, merged_types(lo, &list), list.len);
+    GpInst *inst = gp_build(&lo->b, op, operands, operand_count, merged_types(lo, &list), list.len);
     gp_ir_set_regions(lo->fn, inst, regions, region_count);
     set_targets(j, inst);
     for (uint32_t i = 0; i < list.len; i++) {
         GpLeaf leaf = {.value = inst->results[i]};
-        if (list.at[i].is_value) out.at[list.at[i].index] = leaf;
-        else lo->leaves.at[list.at[i].index] = leaf;
+        if (list.at[i].is_value)
+            out.at[list.at[i].index] = leaf;
+        else
+            lo->leaves.at[list.at[i].index] = leaf;
     }
-    if (!j->edges.len) end_unreachable(lo);
+    if (!j->edges.len)
+        end_unreachable(lo);
     return out;
 }
 
@@ -172,7 +193,8 @@ GpVal gp_join_finish(GpLower *lo, GpJoin *j, GpOp op, GpValue *const *operands,
 GpVal gp_lower_if(GpLower *lo, GpValue *cond, const GpType *type, GpLowerBranch then,
                   GpLowerBranch otherwise, void *ud) {
     GpScalar known;
-    if (gp_ir_const(cond, &known)) return known.u ? then(lo, ud) : otherwise(lo, ud);
+    if (gp_ir_const(cond, &known))
+        return known.u ? then(lo, ud) : otherwise(lo, ud);
     GpSpan span = lo->b.span;
     GpJoin *j = gp_join_open(lo, type);
     GpRegion *regions[2] = {gp_ir_region(lo->fn), gp_ir_region(lo->fn)};
@@ -196,22 +218,26 @@ static bool may_change(const GpVar *var) {
 static bool is_set(const GpLower *lo, const GpVar *var) {
     for (uint32_t i = 0; i < var->count; i++) {
         const GpLeaf *leaf = &lo->leaves.at[var->base + i];
-        if (leaf->value || leaf->alias) return true;
+        if (leaf->value || leaf->alias)
+            return true;
     }
     return false;
 }
 
 /* Unset leaves of a set variable (the payload of None) get a value, so that they can be carried. */
 static void carry_var(GpLower *lo, GpCarry *c, const GpVar *var) {
-    if (!may_change(var) || !is_set(lo, var)) return;
+    if (!may_change(var) || !is_set(lo, var))
+        return;
     for (uint32_t i = 0; i < var->count; i++) {
         GpLeaf *leaf = &lo->leaves.at[var->base + i];
-        if (leaf->alias) continue;
-        if (!leaf->value) leaf->value = gp_lower_any(lo, gp_lower_leaf_type(lo, var->type, i));
-        if (!leaf->value) continue;
+        if (leaf->alias)
+            continue;
+        if (!leaf->value)
+            leaf->value = gp_lower_any(lo, gp_lower_leaf_type(lo, var->type, i));
+        if (!leaf->value)
+            continue;
         const char *name = var->local && var->count == 1 ? var->local->name->name : NULL;
-        c->params[var->base + i] =
-            gp_ir_region_param(lo->fn, c->region, leaf->value->type, name);
+        c->params[var->base + i] = gp_ir_region_param(lo->fn, c->region, leaf->value->type, name);
     }
 }
 
@@ -219,20 +245,24 @@ GpCarry *gp_carry_open(GpLower *lo, const GpType *type, const GpIrType *index) {
     GpCarry *c = GP_NEW(lo->arena, GpCarry);
     c->region = gp_ir_region(lo->fn);
     c->params = GP_NEW_ARRAY(lo->arena, GpValue *, lo->leaves.len);
-    if (index) gp_ir_region_param(lo->fn, c->region, index, NULL);
+    if (index)
+        gp_ir_region_param(lo->fn, c->region, index, NULL);
     c->fixed = index ? 1 : 0;
-    for (uint32_t i = 0; i < lo->live.len; i++) carry_var(lo, c, lo->live.at[i]);
+    for (uint32_t i = 0; i < lo->live.len; i++)
+        carry_var(lo, c, lo->live.at[i]);
     c->exit = gp_join_open(lo, type);
     c->again = gp_join_open(lo, gp_ty_unit(lo->types));
     for (uint32_t i = 0; i < c->exit->leaf_count; i++)
-        if (c->params[i]) lo->leaves.at[i] = (GpLeaf){.value = c->params[i]};
+        if (c->params[i])
+            lo->leaves.at[i] = (GpLeaf){.value = c->params[i]};
     return c;
 }
 
 static bool keeps(const GpJoin *j, uint32_t k, const GpValue *param) {
     for (uint32_t i = 0; i < j->edges.len; i++) {
         const GpLeaf *leaf = &j->edges.at[i].state[k];
-        if (leaf->alias || gp_lower_resolve(leaf->value) != param) return false;
+        if (leaf->alias || gp_lower_resolve(leaf->value) != param)
+            return false;
     }
     return true;
 }
@@ -242,7 +272,8 @@ static void drop_unchanged(GpCarry *c, bool with_exits) {
     uint32_t kept = c->fixed;
     for (uint32_t k = 0; k < c->exit->leaf_count; k++) {
         GpValue *p = c->params[k];
-        if (!p) continue;
+        if (!p)
+            continue;
         if (keeps(c->again, k, p) && (!with_exits || keeps(c->exit, k, p))) {
             p->forward = c->exit->entry[k].value;
             c->params[k] = NULL;
@@ -267,7 +298,8 @@ static void check_aliases(GpLower *lo, const GpCarry *c) {
 static MergedList carried_list(GpLower *lo, const GpCarry *c) {
     MergedList list = {0};
     for (uint32_t k = 0; k < c->exit->leaf_count; k++) {
-        if (!c->params[k]) continue;
+        if (!c->params[k])
+            continue;
         Merged m = {.is_value = false, .index = k, .type = c->params[k]->type};
         GP_PUSH(lo->arena, &list, m);
     }

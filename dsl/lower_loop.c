@@ -3,7 +3,10 @@
 #include "dsl/lower.h"
 
 static void open_target(GpLower *lo, GpLowerTarget *t, const GpNode *n, const GpCarry *c) {
-    *t = (GpLowerTarget){.outer = lo->targets, .node = n, .exit = c->exit, .again = c->again,
+    *t = (GpLowerTarget){.outer = lo->targets,
+                         .node = n,
+                         .exit = c->exit,
+                         .again = c->again,
                          .again_op = GpOp_Continue};
     lo->targets = t;
 }
@@ -31,7 +34,8 @@ typedef struct While {
 
 static GpVal while_holds(GpLower *lo, void *ud) {
     While *w = ud;
-    if (w->body) gp_lower_expr(lo, w->body);
+    if (w->body)
+        gp_lower_expr(lo, w->body);
     return gp_lower_unit(lo);
 }
 
@@ -41,8 +45,10 @@ static GpVal while_ends(GpLower *lo, void *ud) {
 }
 
 static void find_let(GpNode *n, void *ud) {
-    if (n->kind == GpNode_LetCond) *(bool *)ud = true;
-    if (n->kind == GpNode_Paren || n->kind == GpNode_Binary) gp_node_children(n, find_let, ud);
+    if (n->kind == GpNode_LetCond)
+        *(bool *)ud = true;
+    if (n->kind == GpNode_Paren || n->kind == GpNode_Binary)
+        gp_node_children(n, find_let, ud);
 }
 
 GpVal gp_lower_while(GpLower *lo, GpNode *n) {
@@ -56,8 +62,10 @@ GpVal gp_lower_while(GpLower *lo, GpNode *n) {
     open_target(lo, &target, n, c);
     GpLowerPlace at = gp_lower_enter(lo, c->region);
     gp_lower_cond(lo, x->cond, unit, while_holds, while_ends, &w);
-    if (has_let) gp_join_edge(lo, c->again, GpOp_Yield, gp_lower_unit(lo));
-    else run_body(lo, c, x->body);
+    if (has_let)
+        gp_join_edge(lo, c->again, GpOp_Yield, gp_lower_unit(lo));
+    else
+        run_body(lo, c, x->body);
     gp_lower_leave(lo, at);
     lo->targets = target.outer;
     return gp_carry_finish_loop(lo, c);
@@ -81,15 +89,18 @@ static bool read_range(GpLower *lo, GpNode *n, Range *out) {
     }
     if (n->kind == GpNode_Range) {
         GpAstRange *r = GP_AS(Range, n);
-        if (!r->lo || !r->hi) return false;
+        if (!r->lo || !r->hi)
+            return false;
         out->lo = gp_lower_scalar(lo, r->lo);
         out->hi = gp_lower_scalar(lo, r->hi);
         out->is_closed = r->is_closed;
         return true;
     }
-    if (!gp_ty_is_lang(gp_lower_type(lo, gp_expr_type(n)), GpLang_Range)) return false;
+    if (!gp_ty_is_lang(gp_lower_type(lo, gp_expr_type(n)), GpLang_Range))
+        return false;
     GpVal v = gp_lower_expr(lo, n);
-    if (v.count != 2) return false;
+    if (v.count != 2)
+        return false;
     out->lo = gp_lower_get(lo, &v, 0);
     out->hi = gp_lower_get(lo, &v, 1);
     return true;
@@ -98,11 +109,13 @@ static bool read_range(GpLower *lo, GpNode *n, Range *out) {
 /* a..=b with b known and not the greatest value is a..b + 1. */
 static bool open_constant(GpLower *lo, Range *r) {
     GpScalar hi;
-    if (!r->is_closed || !gp_ir_const(r->hi, &hi)) return false;
+    if (!r->is_closed || !gp_ir_const(r->hi, &hi))
+        return false;
     GpScalar next = hi;
     next.u++;
     next = gp_scalar_wrap(next);
-    if (gp_elem_is_signed(hi.elem) ? next.i <= hi.i : next.u <= hi.u) return false;
+    if (gp_elem_is_signed(hi.elem) ? next.i <= hi.i : next.u <= hi.u)
+        return false;
     r->hi = gp_build_const(&lo->b, r->hi->type, next);
     r->is_closed = false;
     return true;
@@ -111,7 +124,8 @@ static bool open_constant(GpLower *lo, Range *r) {
 static GpElem unsigned_of(GpElem elem) {
     static const GpElem by_log[] = {GpElem_U8, GpElem_U16, GpElem_U32, GpElem_U64};
     uint32_t log = 0;
-    while (8u << log < gp_elem_info[elem].bits) log++;
+    while (8u << log < gp_elem_info[elem].bits)
+        log++;
     return by_log[log];
 }
 
@@ -121,14 +135,16 @@ static GpValue *count_turns(GpLower *lo, const Range *r) {
     GpValue *n = gp_build2(&lo->b, GpOp_Sub, r->hi, r->lo);
     n = gp_lower_convert(lo, n, unsigned_of(n->type->elem));
     n = gp_lower_convert(lo, n, GpElem_U64);
-    if (r->is_closed) n = gp_build2(&lo->b, GpOp_Add, n, gp_build_int(&lo->b, GpElem_U64, 1));
+    if (r->is_closed)
+        n = gp_build2(&lo->b, GpOp_Add, n, gp_build_int(&lo->b, GpElem_U64, 1));
     return gp_build_select(&lo->b, holds, n, gp_build_int(&lo->b, GpElem_U64, 0));
 }
 
 static GpValue *item_of(GpLower *lo, const Range *r, GpValue *turn) {
     GpElem elem = r->lo->type->elem;
     turn = gp_lower_convert(lo, turn, elem);
-    if (!r->is_reversed) return gp_build2(&lo->b, GpOp_Add, r->lo, turn);
+    if (!r->is_reversed)
+        return gp_build2(&lo->b, GpOp_Add, r->lo, turn);
     GpValue *last = r->hi;
     if (!r->is_closed)
         last = gp_build2(&lo->b, GpOp_Sub, last, gp_build_int(&lo->b, elem, 1));
@@ -145,10 +161,10 @@ static void lower_turns(GpLower *lo, GpNode *n, const Range *r, GpValue *upper, 
     open_target(lo, &target, n, c);
     GpLowerPlace at = gp_lower_enter(lo, c->region);
     GpValue *index = c->region->params[0];
-    if (x->pat->kind == GpNode_PatName && !is_counted) index->name = GP_AS(PatName, x->pat)->name->name;
+    if (x->pat->kind == GpNode_PatName && !is_counted)
+        index->name = GP_AS(PatName, x->pat)->name->name;
     GpValue *item = is_counted ? item_of(lo, r, index) : index;
-    gp_pat_bind(lo, x->pat,
-                gp_spot_value(gp_lower_one(lo, gp_lower_type(lo, x->pat->type), item)));
+    gp_pat_bind(lo, x->pat, gp_spot_value(gp_lower_one(lo, gp_lower_type(lo, x->pat->type), item)));
     run_body(lo, c, x->body);
     gp_lower_leave(lo, at);
     lo->targets = target.outer;
@@ -162,8 +178,10 @@ GpVal gp_lower_for(GpLower *lo, GpNode *n) {
         gp_lower_refuse(lo, x->iter->span, "a `for` loop over this");
         return gp_lower_unit(lo);
     }
-    if (lo->is_dead) return gp_lower_unit(lo);
-    if (!r.is_reversed) open_constant(lo, &r);
+    if (lo->is_dead)
+        return gp_lower_unit(lo);
+    if (!r.is_reversed)
+        open_constant(lo, &r);
     bool is_counted = r.is_closed || r.is_reversed;
     lower_turns(lo, n, &r, is_counted ? count_turns(lo, &r) : r.hi, is_counted);
     return gp_lower_unit(lo);

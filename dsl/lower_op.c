@@ -42,10 +42,14 @@ static const BinaryRow binary_rows[GpTok_count] = {
 static bool read_literal(GpNode *n, GpElem elem, GpScalar *out) {
     uint64_t u;
     *out = (GpScalar){.elem = elem};
-    if (GP_AS(Lit, n)->tok == GpTok_Float) out->f = gp_lit_float(n);
-    else if (!gp_lit_int(n, &u)) return false;
-    else if (gp_elem_is_float(elem)) out->f = (double)u;
-    else out->u = u;
+    if (GP_AS(Lit, n)->tok == GpTok_Float)
+        out->f = gp_lit_float(n);
+    else if (!gp_lit_int(n, &u))
+        return false;
+    else if (gp_elem_is_float(elem))
+        out->f = (double)u;
+    else
+        out->u = u;
     *out = gp_scalar_wrap(*out);
     return true;
 }
@@ -55,9 +59,11 @@ GpVal gp_lower_literal(GpLower *lo, GpNode *n) {
     bool is_tile = gp_ty_is_lang(t, GpLang_Tile);
     GpElem elem = GpElem_I32;
     GpScalar v;
-    if (is_tile) elem = gp_lower_adt_elem(t);
+    if (is_tile)
+        elem = gp_lower_adt_elem(t);
     if ((!is_tile && !gp_lower_elem(t, &elem)) || !read_literal(n, elem, &v)) {
-        if (t->kind != GpTy_Ref) gp_lower_refuse(lo, n->span, "this literal");
+        if (t->kind != GpTy_Ref)
+            gp_lower_refuse(lo, n->span, "this literal");
         return gp_lower_undef(lo, t);
     }
     return gp_lower_one(lo, t, gp_build_const(&lo->b, gp_lower_leaf_type(lo, t, 0), v));
@@ -69,11 +75,16 @@ static bool negate_literal(GpLower *lo, GpNode *n, GpVal *out) {
     const GpType *t = gp_lower_node_type(lo, n);
     GpElem elem;
     GpScalar v;
-    if (operand->kind != GpNode_Lit || operand->adjust || !gp_lower_elem(t, &elem)) return false;
-    if (!read_literal(operand, elem, &v)) return false;
-    if (gp_elem_is_float(elem)) v.f = -v.f;
-    else v.u = 0 - v.u;
-    *out = gp_lower_one(lo, t, gp_build_const(&lo->b, gp_ir_scalar(lo->fn, elem), gp_scalar_wrap(v)));
+    if (operand->kind != GpNode_Lit || operand->adjust || !gp_lower_elem(t, &elem))
+        return false;
+    if (!read_literal(operand, elem, &v))
+        return false;
+    if (gp_elem_is_float(elem))
+        v.f = -v.f;
+    else
+        v.u = 0 - v.u;
+    *out =
+        gp_lower_one(lo, t, gp_build_const(&lo->b, gp_ir_scalar(lo->fn, elem), gp_scalar_wrap(v)));
     return true;
 }
 
@@ -82,14 +93,17 @@ static bool negate_literal(GpLower *lo, GpNode *n, GpVal *out) {
 GpValue *gp_lower_splat(GpLower *lo, GpValue *v, GpElem elem, const GpShape *shape) {
     const GpIrType *t = gp_ir_tile(lo->fn, elem, shape);
     GpScalar k;
-    if (v->type->kind == GpIrType_Tile) return v;
-    if (gp_ir_const(v, &k) && k.elem == elem) return gp_build_const(&lo->b, t, k);
+    if (v->type->kind == GpIrType_Tile)
+        return v;
+    if (gp_ir_const(v, &k) && k.elem == elem)
+        return gp_build_const(&lo->b, t, k);
     return gp_build(&lo->b, GpOp_Splat, &v, 1, &t, 1)->results[0];
 }
 
 GpValue *gp_lower_convert(GpLower *lo, GpValue *v, GpElem to) {
     GpScalar k;
-    if (v->type->elem == to) return v;
+    if (v->type->elem == to)
+        return v;
     if (gp_ir_const(v, &k) && v->type->kind == GpIrType_Scalar)
         return gp_build_const(&lo->b, gp_ir_scalar(lo->fn, to), gp_scalar_cast(k, to));
     return gp_build_cast(&lo->b, v, to);
@@ -97,7 +111,8 @@ GpValue *gp_lower_convert(GpLower *lo, GpValue *v, GpElem to) {
 
 static bool is_nonzero(const GpValue *v) {
     GpScalar k;
-    if (v->inst && v->inst->op == GpOp_Splat) v = v->inst->operands[0];
+    if (v->inst && v->inst->op == GpOp_Splat)
+        v = v->inst->operands[0];
     return gp_ir_const(v, &k) && k.u != 0;
 }
 
@@ -120,8 +135,10 @@ GpValue *gp_lower_ceil_div(GpLower *lo, GpValue *x, GpValue *y) {
 }
 
 static GpValue *apply(GpLower *lo, const BinaryRow *row, GpValue *x, GpValue *y, GpSpan span) {
-    if (row->is_cmp) return gp_build_cmp(&lo->b, row->pred, x, y);
-    if (row->op == GpOp_Div || row->op == GpOp_Rem) return gp_lower_divide(lo, row->op, x, y, span);
+    if (row->is_cmp)
+        return gp_build_cmp(&lo->b, row->pred, x, y);
+    if (row->op == GpOp_Div || row->op == GpOp_Rem)
+        return gp_lower_divide(lo, row->op, x, y, span);
     if (row->op == GpOp_Shl || row->op == GpOp_Shr)
         y = y->type->kind == GpIrType_Scalar ? gp_lower_convert(lo, y, x->type->elem) : y;
     return gp_build2(&lo->b, row->op, x, y);
@@ -131,7 +148,8 @@ static GpValue *apply(GpLower *lo, const BinaryRow *row, GpValue *x, GpValue *y,
 static GpValue *operand(GpLower *lo, GpSpot s, GpSpan span) {
     s = gp_spot_auto_deref(lo, s, span);
     GpVal v = gp_spot_read(lo, &s, span);
-    if (v.count == 1) return gp_lower_get(lo, &v, 0);
+    if (v.count == 1)
+        return gp_lower_get(lo, &v, 0);
     if (!lo->is_dead)
         gp_lower_refuse(lo, span, "this operator on `%s`", gp_ty_name(lo->arena, s.type));
     return NULL;
@@ -141,8 +159,10 @@ static GpValue *operand(GpLower *lo, GpSpot s, GpSpan span) {
 static void match_shapes(GpLower *lo, GpValue **x, GpValue **y) {
     bool tile_x = (*x)->type->kind == GpIrType_Tile, tile_y = (*y)->type->kind == GpIrType_Tile;
     GpShape shape = tile_x ? (*x)->type->shape : (*y)->type->shape;
-    if (tile_x && !tile_y) *y = gp_lower_splat(lo, *y, (*y)->type->elem, &shape);
-    if (tile_y && !tile_x) *x = gp_lower_splat(lo, *x, (*x)->type->elem, &shape);
+    if (tile_x && !tile_y)
+        *y = gp_lower_splat(lo, *y, (*y)->type->elem, &shape);
+    if (tile_y && !tile_x)
+        *x = gp_lower_splat(lo, *x, (*x)->type->elem, &shape);
 }
 
 /* ---- && and || ----------------------------------------------------------------------------- */
@@ -152,9 +172,7 @@ typedef struct Logic {
     bool is_and;
 } Logic;
 
-static GpVal logic_rhs(GpLower *lo, void *ud) {
-    return gp_lower_expr(lo, ((Logic *)ud)->rhs);
-}
+static GpVal logic_rhs(GpLower *lo, void *ud) { return gp_lower_expr(lo, ((Logic *)ud)->rhs); }
 
 static GpVal logic_known(GpLower *lo, void *ud) {
     const GpType *t = gp_ty_elem(lo->types, GpElem_Bool);
@@ -163,12 +181,16 @@ static GpVal logic_known(GpLower *lo, void *ud) {
 
 bool gp_lower_is_cheap(GpNode *n) {
     n = gp_lower_unparen(n);
-    if (n->kind == GpNode_Lit) return true;
-    if (n->kind == GpNode_PathExpr) return n->res && n->res->kind == GpRes_Local;
-    if (n->kind == GpNode_Cast) return gp_lower_is_cheap(GP_AS(Cast, n)->operand);
+    if (n->kind == GpNode_Lit)
+        return true;
+    if (n->kind == GpNode_PathExpr)
+        return n->res && n->res->kind == GpRes_Local;
+    if (n->kind == GpNode_Cast)
+        return gp_lower_is_cheap(GP_AS(Cast, n)->operand);
     if (n->kind == GpNode_Unary)
         return GP_AS(Unary, n)->op != GpTok_Star && gp_lower_is_cheap(GP_AS(Unary, n)->operand);
-    if (n->kind != GpNode_Binary) return false;
+    if (n->kind != GpNode_Binary)
+        return false;
     GpAstBinary *b = GP_AS(Binary, n);
     return b->op != GpTok_Slash && b->op != GpTok_Percent && gp_lower_is_cheap(b->lhs) &&
            gp_lower_is_cheap(b->rhs);
@@ -181,10 +203,10 @@ static GpVal lower_logic(GpLower *lo, GpAstBinary *b) {
     GpScalar known;
     if (gp_lower_is_cheap(b->rhs) && !gp_ir_const(lhs, &known)) {
         GpValue *rhs = gp_lower_scalar(lo, b->rhs);
-        return gp_lower_one(lo, t,
-                            gp_build2(&lo->b, logic.is_and ? GpOp_And : GpOp_Or, lhs, rhs));
+        return gp_lower_one(lo, t, gp_build2(&lo->b, logic.is_and ? GpOp_And : GpOp_Or, lhs, rhs));
     }
-    if (logic.is_and) return gp_lower_if(lo, lhs, t, logic_rhs, logic_known, &logic);
+    if (logic.is_and)
+        return gp_lower_if(lo, lhs, t, logic_rhs, logic_known, &logic);
     return gp_lower_if(lo, lhs, t, logic_known, logic_rhs, &logic);
 }
 
@@ -192,12 +214,14 @@ static GpVal lower_logic(GpLower *lo, GpAstBinary *b) {
 
 GpVal gp_lower_binary(GpLower *lo, GpNode *n) {
     GpAstBinary *b = GP_AS(Binary, n);
-    if (b->op == GpTok_AndAnd || b->op == GpTok_OrOr) return lower_logic(lo, b);
+    if (b->op == GpTok_AndAnd || b->op == GpTok_OrOr)
+        return lower_logic(lo, b);
     const GpType *t = gp_lower_node_type(lo, n);
     const BinaryRow *row = &binary_rows[b->op];
     GpValue *x = operand(lo, gp_lower_place(lo, b->lhs), b->lhs->span);
     GpValue *y = operand(lo, gp_lower_place(lo, b->rhs), b->rhs->span);
-    if (!x || !y || lo->is_dead) return gp_lower_undef(lo, t);
+    if (!x || !y || lo->is_dead)
+        return gp_lower_undef(lo, t);
     gp_assert(row->is_op || row->is_cmp);
     match_shapes(lo, &x, &y);
     return gp_lower_one(lo, t, apply(lo, row, x, y, n->span));
@@ -207,15 +231,18 @@ GpVal gp_lower_unary(GpLower *lo, GpNode *n) {
     GpAstUnary *u = GP_AS(Unary, n);
     const GpType *t = gp_lower_node_type(lo, n);
     GpVal literal;
-    if (u->op == GpTok_Minus && negate_literal(lo, n, &literal)) return literal;
+    if (u->op == GpTok_Minus && negate_literal(lo, n, &literal))
+        return literal;
     GpValue *x = operand(lo, gp_lower_place(lo, u->operand), u->operand->span);
-    if (!x || lo->is_dead) return gp_lower_undef(lo, t);
+    if (!x || lo->is_dead)
+        return gp_lower_undef(lo, t);
     return gp_lower_one(lo, t, gp_build1(&lo->b, u->op == GpTok_Minus ? GpOp_Neg : GpOp_Not, x));
 }
 
 static void assign_to(GpLower *lo, GpNode *lhs, GpVal v) {
     lhs = gp_lower_unparen(lhs);
-    if (lhs->kind == GpNode_Wild) return;
+    if (lhs->kind == GpNode_Wild)
+        return;
     if (lhs->kind == GpNode_Tuple) {
         GpNodeList items = GP_AS(Tuple, lhs)->items;
         for (uint32_t i = 0; i < items.len && i < gp_lower_field_count(v.type); i++) {
@@ -226,7 +253,8 @@ static void assign_to(GpLower *lo, GpNode *lhs, GpVal v) {
         return;
     }
     GpSpot s = gp_lower_place(lo, lhs);
-    if (s.kind == GpSpot_Value && !lo->is_dead) gp_lower_refuse(lo, lhs->span, "assigning to this");
+    if (s.kind == GpSpot_Value && !lo->is_dead)
+        gp_lower_refuse(lo, lhs->span, "assigning to this");
     gp_spot_write(lo, &s, v, lhs->span);
 }
 
@@ -235,14 +263,17 @@ GpVal gp_lower_assign(GpLower *lo, GpNode *n) {
     GpAstAssign *a = GP_AS(Assign, n);
     if (a->op == GpTok_Eq) {
         GpVal v = gp_lower_expr(lo, a->rhs);
-        if (!lo->is_dead) assign_to(lo, a->lhs, v);
+        if (!lo->is_dead)
+            assign_to(lo, a->lhs, v);
         return gp_lower_unit(lo);
     }
     GpValue *y = operand(lo, gp_lower_place(lo, a->rhs), a->rhs->span);
-    if (!y || lo->is_dead) return gp_lower_unit(lo);
+    if (!y || lo->is_dead)
+        return gp_lower_unit(lo);
     GpSpot s = gp_lower_place(lo, a->lhs);
     GpValue *x = operand(lo, s, a->lhs->span);
-    if (!x) return gp_lower_unit(lo);
+    if (!x)
+        return gp_lower_unit(lo);
     match_shapes(lo, &x, &y);
     GpValue *sum = apply(lo, &binary_rows[a->op], x, y, n->span);
     gp_spot_write(lo, &s, gp_lower_one(lo, s.type, sum), n->span);
@@ -254,7 +285,8 @@ GpVal gp_lower_cast(GpLower *lo, GpNode *n) {
     GpVal v = gp_lower_expr(lo, GP_AS(Cast, n)->operand);
     GpElem to = GpElem_I32;
     bool is_tag = v.count && v.type->kind == GpTy_Adt && v.type->def->kind == GpDef_Enum;
-    if (v.type == t || v.type->kind == GpTy_Never) return v.type == t ? v : gp_lower_undef(lo, t);
+    if (v.type == t || v.type->kind == GpTy_Never)
+        return v.type == t ? v : gp_lower_undef(lo, t);
     if ((v.count != 1 && !is_tag) || !gp_lower_elem(t, &to)) {
         if (!lo->is_dead)
             gp_lower_refuse(lo, n->span, "a cast from `%s` to `%s`", gp_ty_name(lo->arena, v.type),

@@ -47,7 +47,8 @@ static void visit_list(GpLower *lo, GpSpot s, const GpDef *variant, const GpNode
             at = fields - (pats->len - i - 1);
             continue;
         }
-        if (at < fields) visit_field(lo, s, variant, at, pats->at[i], fn, ud);
+        if (at < fields)
+            visit_field(lo, s, variant, at, pats->at[i], fn, ud);
         at++;
     }
 }
@@ -73,39 +74,49 @@ static void visit_struct(GpLower *lo, GpNode *pat, GpSpot s, SubFn fn, void *ud)
     const GpDef *def = pat->res ? pat->res->def : NULL;
     uint32_t i;
     for (uint32_t k = 0; def && k < p->fields.len; k++) {
-        if (p->fields.at[k]->kind != GpNode_PatField) continue;
+        if (p->fields.at[k]->kind != GpNode_PatField)
+            continue;
         GpAstPatField *f = GP_AS(PatField, p->fields.at[k]);
-        if (find_field(def, f->name, &i)) visit_field(lo, s, variant_of(pat), i, f->pat, fn, ud);
+        if (find_field(def, f->name, &i))
+            visit_field(lo, s, variant_of(pat), i, f->pat, fn, ud);
     }
 }
 
 static void visit_subs(GpLower *lo, GpNode *pat, GpSpot s, SubFn fn, void *ud) {
-    if (pat->kind == GpNode_PatTuple) visit_list(lo, s, NULL, &GP_AS(PatTuple, pat)->pats, fn, ud);
+    if (pat->kind == GpNode_PatTuple)
+        visit_list(lo, s, NULL, &GP_AS(PatTuple, pat)->pats, fn, ud);
     if (pat->kind == GpNode_PatTupleStruct)
         visit_list(lo, s, variant_of(pat), &GP_AS(PatTupleStruct, pat)->pats, fn, ud);
-    if (pat->kind == GpNode_PatStruct) visit_struct(lo, pat, s, fn, ud);
-    if (pat->kind == GpNode_PatParen) fn(lo, (SubPat){GP_AS(PatParen, pat)->pat, s}, ud);
+    if (pat->kind == GpNode_PatStruct)
+        visit_struct(lo, pat, s, fn, ud);
+    if (pat->kind == GpNode_PatParen)
+        fn(lo, (SubPat){GP_AS(PatParen, pat)->pat, s}, ud);
     if (pat->kind == GpNode_PatRef)
-        fn(lo, (SubPat){GP_AS(PatRef, pat)->pat,
-                        gp_spot_deref(lo, gp_spot_read(lo, &s, pat->span), pat->span)}, ud);
+        fn(lo,
+           (SubPat){GP_AS(PatRef, pat)->pat,
+                    gp_spot_deref(lo, gp_spot_read(lo, &s, pat->span), pat->span)},
+           ud);
 }
 
 /* ---- Tests --------------------------------------------------------------------------------- */
 
 static GpValue *test_variant(GpLower *lo, const GpDef *variant, GpSpot s, GpSpan span) {
     GpVal v = gp_spot_read(lo, &s, span);
-    if (!v.count) return NULL;
+    if (!v.count)
+        return NULL;
     GpValue *tag = gp_lower_get(lo, &v, 0);
     if (tag->type->elem == GpElem_Bool)
         return variant->field_count ? tag : gp_build1(&lo->b, GpOp_Not, tag);
-    if (variant->parent->item_count == 1) return NULL;
+    if (variant->parent->item_count == 1)
+        return NULL;
     GpValue *k = gp_build_int(&lo->b, GpElem_I32, variant->variant_index);
     return gp_build_cmp(&lo->b, GpPred_Eq, tag, k);
 }
 
 static GpValue *scalar_of(GpLower *lo, GpSpot s, GpSpan span) {
     GpVal v = gp_spot_read(lo, &s, span);
-    if (v.count == 1 && v.type->kind != GpTy_Adt) return gp_lower_get(lo, &v, 0);
+    if (v.count == 1 && v.type->kind != GpTy_Adt)
+        return gp_lower_get(lo, &v, 0);
     gp_lower_refuse(lo, span, "matching `%s` with a value", gp_ty_name(lo->arena, s.type));
     return NULL;
 }
@@ -117,7 +128,8 @@ static GpValue *test_value(GpLower *lo, GpNode *value, GpSpot s, GpPred pred) {
 
 static GpValue *test_range(GpLower *lo, GpAstPatRange *r, GpSpot s) {
     GpValue *t = r->lo ? test_value(lo, r->lo, s, GpPred_Ge) : NULL;
-    if (!r->hi) return t;
+    if (!r->hi)
+        return t;
     return both(lo, t, test_value(lo, r->hi, s, r->is_closed ? GpPred_Le : GpPred_Lt));
 }
 
@@ -125,7 +137,8 @@ static GpValue *test_or(GpLower *lo, GpAstPatOr *p, GpSpot s) {
     GpValue *any = NULL;
     for (uint32_t i = 0; i < p->pats.len; i++) {
         GpValue *t = gp_pat_test(lo, p->pats.at[i], s);
-        if (!t) return NULL;
+        if (!t)
+            return NULL;
         any = any ? gp_build2(&lo->b, GpOp_Or, any, t) : t;
     }
     return any;
@@ -137,8 +150,10 @@ static void test_sub(GpLower *lo, SubPat sub, void *ud) {
 }
 
 static GpValue *test_constant(GpLower *lo, GpNode *pat, GpSpot s) {
-    if (variant_of(pat)) return test_variant(lo, variant_of(pat), s, pat->span);
-    if (!pat->res || !pat->res->def || pat->res->def->kind != GpDef_Const) return NULL;
+    if (variant_of(pat))
+        return test_variant(lo, variant_of(pat), s, pat->span);
+    if (!pat->res || !pat->res->def || pat->res->def->kind != GpDef_Const)
+        return NULL;
     GpValue *x = scalar_of(lo, s, pat->span);
     GpVal k = gp_lower_global(lo, pat);
     return x && k.count == 1 ? gp_build_cmp(&lo->b, GpPred_Eq, x, gp_lower_get(lo, &k, 0)) : NULL;
@@ -166,7 +181,8 @@ static void find_test(GpLower *lo, SubPat sub, void *ud) {
 }
 
 static GpVal bool_value(GpLower *lo, GpValue *v) {
-    if (!v) v = gp_build_int(&lo->b, GpElem_Bool, 1);
+    if (!v)
+        v = gp_build_int(&lo->b, GpElem_Bool, 1);
     return gp_lower_one(lo, gp_ty_elem(lo->types, GpElem_Bool), v);
 }
 
@@ -183,16 +199,21 @@ static GpVal fail_test(GpLower *lo, void *ud) {
 }
 
 GpValue *gp_pat_test(GpLower *lo, GpNode *pat, GpSpot s) {
-    if (pat->kind == GpNode_PatWild || pat->kind == GpNode_PatRest) return NULL;
+    if (pat->kind == GpNode_PatWild || pat->kind == GpNode_PatRest)
+        return NULL;
     if (pat->kind == GpNode_PatName && pat->res && pat->res->kind == GpRes_Local) {
         GpNode *sub = GP_AS(PatName, pat)->sub;
         return sub ? gp_pat_test(lo, sub, s) : NULL;
     }
     s = look_through(lo, pat, s);
-    if (pat->kind == GpNode_PatName || pat->kind == GpNode_PatPath) return test_constant(lo, pat, s);
-    if (pat->kind == GpNode_PatLit) return test_value(lo, GP_AS(PatLit, pat)->value, s, GpPred_Eq);
-    if (pat->kind == GpNode_PatRange) return test_range(lo, GP_AS(PatRange, pat), s);
-    if (pat->kind == GpNode_PatOr) return test_or(lo, GP_AS(PatOr, pat), s);
+    if (pat->kind == GpNode_PatName || pat->kind == GpNode_PatPath)
+        return test_constant(lo, pat, s);
+    if (pat->kind == GpNode_PatLit)
+        return test_value(lo, GP_AS(PatLit, pat)->value, s, GpPred_Eq);
+    if (pat->kind == GpNode_PatRange)
+        return test_range(lo, GP_AS(PatRange, pat), s);
+    if (pat->kind == GpNode_PatOr)
+        return test_or(lo, GP_AS(PatOr, pat), s);
     if (pat->kind == GpNode_PatSlice) {
         gp_lower_refuse(lo, pat->span, "a slice pattern");
         return NULL;
@@ -205,7 +226,8 @@ GpValue *gp_pat_test(GpLower *lo, GpNode *pat, GpSpot s) {
         GpVal v = gp_lower_if(lo, all, t, run_sub_tests, fail_test, &sub);
         return gp_lower_get(lo, &v, 0);
     }
-    if (sub.is_refutable) visit_subs(lo, pat, s, test_sub, &all);
+    if (sub.is_refutable)
+        visit_subs(lo, pat, s, test_sub, &all);
     return all;
 }
 
@@ -217,8 +239,10 @@ enum { SSA_ARRAY_MAX = 16 }; /* longer arrays are not worth chains of selects */
 bool gp_lower_needs_memory(GpLower *lo, const GpLocal *local, const GpType *t) {
     GpElem elem;
     uint32_t count;
-    if (lo->fn->track != GpTrack_Simt || !gp_lower_memory(lo, t, &elem, &count)) return false;
-    if (t->kind != GpTy_Array) return gp_map_has(&lo->escaping, local);
+    if (lo->fn->track != GpTrack_Simt || !gp_lower_memory(lo, t, &elem, &count))
+        return false;
+    if (t->kind != GpTy_Array)
+        return gp_map_has(&lo->escaping, local);
     return local->is_mut || local->is_addressed || count > SSA_ARRAY_MAX;
 }
 
@@ -234,8 +258,10 @@ static void bind_name(GpLower *lo, GpNode *pat, GpSpot s) {
     if (v.count == 1 && v.at[0].value && !v.at[0].value->name && v.at[0].value->inst)
         v.at[0].value->name = gp_arena_copy(lo->arena, local->name->name, local->name->len);
     GpSpot place = gp_spot_var(lo, var);
-    if (v.count == gp_lower_leaf_count(lo, t)) gp_spot_write(lo, &place, v, pat->span);
-    if (GP_AS(PatName, pat)->sub) gp_pat_bind(lo, GP_AS(PatName, pat)->sub, s);
+    if (v.count == gp_lower_leaf_count(lo, t))
+        gp_spot_write(lo, &place, v, pat->span);
+    if (GP_AS(PatName, pat)->sub)
+        gp_pat_bind(lo, GP_AS(PatName, pat)->sub, s);
 }
 
 static void bind_sub(GpLower *lo, SubPat sub, void *ud) {
@@ -244,14 +270,16 @@ static void bind_sub(GpLower *lo, SubPat sub, void *ud) {
 }
 
 static void find_binding(GpNode *n, void *ud) {
-    if (n->kind == GpNode_PatName && n->res && n->res->kind == GpRes_Local) *(bool *)ud = true;
+    if (n->kind == GpNode_PatName && n->res && n->res->kind == GpRes_Local)
+        *(bool *)ud = true;
     gp_node_children(n, find_binding, ud);
 }
 
 void gp_pat_bind(GpLower *lo, GpNode *pat, GpSpot s) {
     bool has_binding = false;
     find_binding(pat, &has_binding);
-    if (!has_binding) return;
+    if (!has_binding)
+        return;
     if (pat->kind == GpNode_PatName) {
         bind_name(lo, pat, s);
         return;

@@ -5,9 +5,8 @@ GpSpot gp_spot_value(GpVal v) { return (GpSpot){.kind = GpSpot_Value, .type = v.
 
 GpSpot gp_spot_var(GpLower *lo, GpVar *var) {
     if (var->has_memory)
-        return (GpSpot){.kind = GpSpot_Memory,
-                        .type = var->type,
-                        .address = gp_lower_row(lo, var)->value};
+        return (GpSpot){
+            .kind = GpSpot_Memory, .type = var->type, .address = gp_lower_row(lo, var)->value};
     return (GpSpot){.kind = GpSpot_Var, .type = var->type, .var = var};
 }
 
@@ -16,7 +15,8 @@ static GpValue *and_masks(GpLower *lo, GpValue *a, GpValue *b) {
 }
 
 static GpValue *offset_address(GpLower *lo, GpValue *address, uint64_t count) {
-    if (!count) return address;
+    if (!count)
+        return address;
     GpValue *n = gp_build_int(&lo->b, GpElem_U64, (int64_t)count);
     return gp_build2(&lo->b, GpOp_PtrAdd, address, n);
 }
@@ -35,7 +35,8 @@ static void store(GpLower *lo, GpValue *address, GpValue *v, GpValue *mask) {
 /* ---- Elements of arrays without memory, chosen by comparison -------------------------------- */
 
 static GpValue *choose(GpLower *lo, GpValue *cond, GpValue *x, GpValue *y) {
-    if (x == y) return x;
+    if (x == y)
+        return x;
     if (x->type->kind == GpIrType_Tile) {
         GpShape shape = x->type->shape;
         cond = gp_lower_splat(lo, cond, GpElem_Bool, &shape);
@@ -53,7 +54,8 @@ static GpValue *is_element(GpLower *lo, const GpSpot *s, uint32_t i) {
 
 static GpVal var_row(GpLower *lo, const GpSpot *s) {
     GpVal row = gp_lower_undef(lo, s->var->type);
-    if (row.count) memcpy(row.at, gp_lower_row(lo, s->var), row.count * sizeof(GpLeaf));
+    if (row.count)
+        memcpy(row.at, gp_lower_row(lo, s->var), row.count * sizeof(GpLeaf));
     return row;
 }
 
@@ -98,14 +100,18 @@ static GpVal read_memory(GpLower *lo, const GpSpot *s) {
 
 GpVal gp_spot_read(GpLower *lo, const GpSpot *s, GpSpan span) {
     switch (s->kind) {
-    case GpSpot_Value: return s->val;
+    case GpSpot_Value:
+        return s->val;
     case GpSpot_Var: {
         GpVal row = var_row(lo, s);
         return gp_lower_part(&row, s->type, s->off, gp_lower_leaf_count(lo, s->type));
     }
-    case GpSpot_Memory: return read_memory(lo, s);
-    case GpSpot_Elem: return read_element(lo, s);
-    case GpSpot_Slice: break;
+    case GpSpot_Memory:
+        return read_memory(lo, s);
+    case GpSpot_Elem:
+        return read_element(lo, s);
+    case GpSpot_Slice:
+        break;
     }
     gp_lower_refuse(lo, span, "a slice as a value");
     return gp_lower_undef(lo, gp_ty_error(lo->types));
@@ -116,7 +122,8 @@ void gp_spot_write(GpLower *lo, const GpSpot *s, GpVal v, GpSpan span) {
     case GpSpot_Var: {
         GpLeaf *row = gp_lower_row(lo, s->var) + s->off;
         gp_assert(s->off + v.count <= s->var->count);
-        if (v.count) memmove(row, v.at, v.count * sizeof *row);
+        if (v.count)
+            memmove(row, v.at, v.count * sizeof *row);
         return;
     }
     case GpSpot_Memory:
@@ -125,9 +132,13 @@ void gp_spot_write(GpLower *lo, const GpSpot *s, GpVal v, GpSpan span) {
             store(lo, address, gp_lower_get(lo, &v, i), s->mask);
         }
         return;
-    case GpSpot_Elem: write_element(lo, s, v); return;
-    case GpSpot_Value: return; /* to a temporary that nothing reads */
-    case GpSpot_Slice: break;
+    case GpSpot_Elem:
+        write_element(lo, s, v);
+        return;
+    case GpSpot_Value:
+        return; /* to a temporary that nothing reads */
+    case GpSpot_Slice:
+        break;
     }
     gp_lower_refuse(lo, span, "assigning a whole slice");
 }
@@ -136,7 +147,8 @@ void gp_spot_write(GpLower *lo, const GpSpot *s, GpVal v, GpSpan span) {
 
 static GpVar *spill(GpLower *lo, GpVal v) {
     GpVar *var = gp_lower_add_var(lo, NULL, v.type, false);
-    if (v.count) memcpy(gp_lower_row(lo, var), v.at, v.count * sizeof(GpLeaf));
+    if (v.count)
+        memcpy(gp_lower_row(lo, var), v.at, v.count * sizeof(GpLeaf));
     return var;
 }
 
@@ -152,10 +164,15 @@ GpVal gp_spot_borrow(GpLower *lo, const GpSpot *s, const GpType *ref, GpSpan spa
         return v;
     }
     GpVal out = gp_lower_undef(lo, ref);
-    if (out.count != 2) return out; /* an error, reported before */
+    if (out.count != 2)
+        return out; /* an error, reported before */
     switch (s->kind) {
-    case GpSpot_Var: out.at[0] = (GpLeaf){.alias = s->var, .off = s->off}; break;
-    case GpSpot_Value: out.at[0].alias = spill(lo, s->val); break;
+    case GpSpot_Var:
+        out.at[0] = (GpLeaf){.alias = s->var, .off = s->off};
+        break;
+    case GpSpot_Value:
+        out.at[0].alias = spill(lo, s->val);
+        break;
     case GpSpot_Memory:
         out.at[0].value = s->address;
         out.at[1].value = s->mask;
@@ -165,7 +182,8 @@ GpVal gp_spot_borrow(GpLower *lo, const GpSpot *s, const GpType *ref, GpSpan spa
             gp_lower_refuse(lo, span, "a mutable reference to an element chosen at run time");
         out.at[0].alias = spill(lo, read_element(lo, s));
         break;
-    case GpSpot_Slice: gp_unreachable();
+    case GpSpot_Slice:
+        gp_unreachable();
     }
     return out;
 }
@@ -180,7 +198,8 @@ GpSpot gp_spot_deref(GpLower *lo, GpVal ref, GpSpan span) {
     const GpType *inner = ref.type->inner;
     if (ref.type->kind != GpTy_Ref && ref.type->kind != GpTy_RawPtr)
         return gp_spot_value(gp_lower_undef(lo, gp_ty_error(lo->types)));
-    if (gp_lower_is_view(inner)) return gp_spot_value(gp_lower_part(&ref, inner, 0, 1));
+    if (gp_lower_is_view(inner))
+        return gp_spot_value(gp_lower_part(&ref, inner, 0, 1));
     if (inner->kind == GpTy_Slice || inner->kind == GpTy_Str)
         return (GpSpot){.kind = GpSpot_Slice, .type = inner, .val = ref};
     if (ref.at[0].alias)
@@ -190,7 +209,9 @@ GpSpot gp_spot_deref(GpLower *lo, GpVal ref, GpSpan span) {
     uint32_t count;
     GpSpot s = {.kind = GpSpot_Memory, .type = inner};
     if (!gp_lower_memory(lo, inner, &elem, &count)) {
-        if (!lo->is_dead) gp_lower_refuse(lo, span, "a reference to `%s` in memory", gp_ty_name(lo->arena, inner));
+        if (!lo->is_dead)
+            gp_lower_refuse(lo, span, "a reference to `%s` in memory",
+                            gp_ty_name(lo->arena, inner));
         return gp_spot_value(gp_lower_undef(lo, inner));
     }
     s.address = gp_lower_get(lo, &ref, 0);
@@ -199,7 +220,8 @@ GpSpot gp_spot_deref(GpLower *lo, GpVal ref, GpSpan span) {
 }
 
 GpSpot gp_spot_auto_deref(GpLower *lo, GpSpot s, GpSpan span) {
-    while (s.type->kind == GpTy_Ref) s = gp_spot_deref(lo, gp_spot_read(lo, &s, span), span);
+    while (s.type->kind == GpTy_Ref)
+        s = gp_spot_deref(lo, gp_spot_read(lo, &s, span), span);
     return s;
 }
 
@@ -210,10 +232,17 @@ GpSpot gp_spot_part(GpLower *lo, const GpSpot *s, const GpType *type, uint32_t o
     case GpSpot_Value:
         out.val = gp_lower_part(&s->val, type, off, gp_lower_leaf_count(lo, type));
         return out;
-    case GpSpot_Var: out.off += off; return out;
-    case GpSpot_Memory: out.address = offset_address(lo, s->address, off); return out;
-    case GpSpot_Elem: out.sub += off; return out;
-    case GpSpot_Slice: break;
+    case GpSpot_Var:
+        out.off += off;
+        return out;
+    case GpSpot_Memory:
+        out.address = offset_address(lo, s->address, off);
+        return out;
+    case GpSpot_Elem:
+        out.sub += off;
+        return out;
+    case GpSpot_Slice:
+        break;
     }
     gp_lower_refuse(lo, span, "a part of a slice");
     return gp_spot_value(gp_lower_undef(lo, type));
@@ -230,7 +259,8 @@ static const GpType *element_type(GpLower *lo, const GpType *t, uint32_t *count)
     }
     if (t->kind == GpTy_Array) {
         int64_t n = 0;
-        if (gp_const_value(t->count, &n) && n >= 0 && n < UINT32_MAX) *count = (uint32_t)n;
+        if (gp_const_value(t->count, &n) && n >= 0 && n < UINT32_MAX)
+            *count = (uint32_t)n;
         return t->inner;
     }
     return t->kind == GpTy_Slice ? t->inner : NULL;
@@ -239,7 +269,8 @@ static const GpType *element_type(GpLower *lo, const GpType *t, uint32_t *count)
 GpValue *gp_spot_len(GpLower *lo, const GpSpot *s) {
     uint32_t count;
     element_type(lo, s->type, &count);
-    if (s->kind == GpSpot_Slice) return gp_lower_get(lo, &s->val, 1);
+    if (s->kind == GpSpot_Slice)
+        return gp_lower_get(lo, &s->val, 1);
     return gp_build_int(&lo->b, GpElem_U64, count);
 }
 
@@ -250,7 +281,8 @@ static GpSpot array_element(GpLower *lo, GpVar *var, uint32_t off, const GpType 
     s.stride = gp_lower_leaf_count(lo, elem);
     s.index = index;
     s.mask = mask;
-    if (!gp_ir_const(index, &k) || mask || k.u >= extent) return s;
+    if (!gp_ir_const(index, &k) || mask || k.u >= extent)
+        return s;
     return (GpSpot){
         .kind = GpSpot_Var, .type = elem, .var = var, .off = off + (uint32_t)k.u * s.stride};
 }
@@ -286,12 +318,17 @@ GpSpot gp_spot_element(GpLower *lo, GpSpot base, GpValue *index, GpValue *mask, 
         return memory_element(lo, gp_lower_get(lo, &base.val, 0), elem, index, mask);
     case GpSpot_Memory:
         return memory_element(lo, base.address, elem, index, and_masks(lo, base.mask, mask));
-    case GpSpot_Value: return array_element(lo, spill(lo, base.val), 0, elem, extent, index, mask);
-    case GpSpot_Var: return array_element(lo, base.var, base.off, elem, extent, index, mask);
-    case GpSpot_Elem: break;
+    case GpSpot_Value:
+        return array_element(lo, spill(lo, base.val), 0, elem, extent, index, mask);
+    case GpSpot_Var:
+        return array_element(lo, base.var, base.off, elem, extent, index, mask);
+    case GpSpot_Elem:
+        break;
     }
     if (!base.var->local || base.var->local->is_mut) {
-        gp_lower_refuse(lo, span, "an index chosen at run time into an array that is an element chosen at run time");
+        gp_lower_refuse(
+            lo, span,
+            "an index chosen at run time into an array that is an element chosen at run time");
         return gp_spot_value(gp_lower_undef(lo, elem));
     }
     GpVar *copy = spill(lo, gp_spot_read(lo, &base, span));
@@ -334,9 +371,11 @@ GpVal gp_spot_unsize(GpLower *lo, GpVal ref, const GpType *to, GpSpan span) {
 static GpSpot adjust(GpLower *lo, GpSpot s, const GpAdjust *a, GpSpan span) {
     const GpType *type = gp_lower_type(lo, a->type);
     switch (a->kind) {
-    case GpAdjust_Deref: return gp_spot_deref(lo, gp_spot_read(lo, &s, span), span);
+    case GpAdjust_Deref:
+        return gp_spot_deref(lo, gp_spot_read(lo, &s, span), span);
     case GpAdjust_Borrow:
-    case GpAdjust_BorrowMut: return gp_spot_value(gp_spot_borrow(lo, &s, type, span));
+    case GpAdjust_BorrowMut:
+        return gp_spot_value(gp_spot_borrow(lo, &s, type, span));
     case GpAdjust_Unsize:
         return gp_spot_value(gp_spot_unsize(lo, gp_spot_read(lo, &s, span), type, span));
     case GpAdjust_Splat: {
@@ -345,7 +384,8 @@ static GpSpot adjust(GpLower *lo, GpSpot s, const GpAdjust *a, GpSpan span) {
         GpValue *x = gp_lower_get(lo, &v, 0);
         return gp_spot_value(gp_lower_one(lo, type, gp_lower_splat(lo, x, x->type->elem, &shape)));
     }
-    case GpAdjust_Never: return gp_spot_value(gp_lower_undef(lo, type));
+    case GpAdjust_Never:
+        return gp_spot_value(gp_lower_undef(lo, type));
     }
     gp_unreachable();
 }
@@ -354,7 +394,8 @@ GpSpot gp_lower_place(GpLower *lo, GpNode *n) {
     GpSpot s = gp_lower_bare(lo, n);
     GpSpan outer = lo->b.span;
     lo->b.span = n->span;
-    for (const GpAdjust *a = n->adjust; a; a = a->next) s = adjust(lo, s, a, n->span);
+    for (const GpAdjust *a = n->adjust; a; a = a->next)
+        s = adjust(lo, s, a, n->span);
     lo->b.span = outer;
     return s;
 }

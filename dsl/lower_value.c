@@ -5,11 +5,16 @@
 enum { LEAVES_MAX = 1 << 16 };
 
 bool gp_lower_elem(const GpType *t, GpElem *out) {
-    if (t->kind == GpTy_Elem) *out = t->elem;
-    else if (t->kind == GpTy_Usize) *out = GpElem_U64;
-    else if (t->kind == GpTy_Isize) *out = GpElem_I64;
-    else if (t->kind == GpTy_Char) *out = GpElem_U32;
-    else return false;
+    if (t->kind == GpTy_Elem)
+        *out = t->elem;
+    else if (t->kind == GpTy_Usize)
+        *out = GpElem_U64;
+    else if (t->kind == GpTy_Isize)
+        *out = GpElem_I64;
+    else if (t->kind == GpTy_Char)
+        *out = GpElem_U32;
+    else
+        return false;
     return true;
 }
 
@@ -37,7 +42,8 @@ static const GpType *subst_field(GpLower *lo, const GpType *owner, const GpType 
 }
 
 const GpType *gp_lower_field_type(GpLower *lo, const GpType *t, uint32_t i) {
-    if (t->kind == GpTy_Tuple) return t->args[i].type;
+    if (t->kind == GpTy_Tuple)
+        return t->args[i].type;
     gp_assert(t->kind == GpTy_Adt && i < t->def->field_count);
     return subst_field(lo, t, t->def->field_types[i]);
 }
@@ -49,7 +55,8 @@ const GpType *gp_lower_variant_field(GpLower *lo, const GpType *t, const GpDef *
 
 uint32_t gp_lower_field_at(GpLower *lo, const GpType *t, uint32_t i) {
     uint32_t off = 0;
-    for (uint32_t k = 0; k < i; k++) off += gp_lower_leaf_count(lo, gp_lower_field_type(lo, t, k));
+    for (uint32_t k = 0; k < i; k++)
+        off += gp_lower_leaf_count(lo, gp_lower_field_type(lo, t, k));
     return off;
 }
 
@@ -62,38 +69,66 @@ static uint32_t count_variant(GpLower *lo, const GpType *t, const GpDef *variant
 
 uint32_t gp_lower_variant_at(GpLower *lo, const GpType *t, uint32_t variant) {
     uint32_t off = 1;
-    for (uint32_t i = 0; i < variant; i++) off += count_variant(lo, t, t->def->items[i]);
+    for (uint32_t i = 0; i < variant; i++)
+        off += count_variant(lo, t, t->def->items[i]);
     return off;
 }
 
 static uint32_t count_ref(const GpType *t) { return gp_lower_is_view(t->inner) ? 1 : 2; }
 
 static uint32_t count_adt(GpLower *lo, const GpType *t) {
-    if (is_handle(t) || gp_ty_is_lang(t, GpLang_ThreadIndex)) return 1;
-    if (is_pair(t)) return 2;
-    if (gp_ty_is_lang(t, GpLang_Shape)) return gp_lower_adt_shape(lo, t).rank;
-    if (is_enum(t)) return gp_lower_variant_at(lo, t, t->def->item_count);
+    if (is_handle(t) || gp_ty_is_lang(t, GpLang_ThreadIndex))
+        return 1;
+    if (is_pair(t))
+        return 2;
+    if (gp_ty_is_lang(t, GpLang_Shape))
+        return gp_lower_adt_shape(lo, t).rank;
+    if (is_enum(t))
+        return gp_lower_variant_at(lo, t, t->def->item_count);
     return gp_lower_field_at(lo, t, t->def->field_count);
 }
 
 uint32_t gp_lower_leaf_count(GpLower *lo, const GpType *t) {
     uint64_t n = 0;
     switch (t->kind) {
-    case GpTy_Elem: case GpTy_Usize: case GpTy_Isize: case GpTy_Char: n = 1; break;
-    case GpTy_RawPtr: n = 1; break;
-    case GpTy_Ref: n = count_ref(t); break;
-    case GpTy_Tuple: n = gp_lower_field_at(lo, t, t->arg_count); break;
+    case GpTy_Elem:
+    case GpTy_Usize:
+    case GpTy_Isize:
+    case GpTy_Char:
+        n = 1;
+        break;
+    case GpTy_RawPtr:
+        n = 1;
+        break;
+    case GpTy_Ref:
+        n = count_ref(t);
+        break;
+    case GpTy_Tuple:
+        n = gp_lower_field_at(lo, t, t->arg_count);
+        break;
     case GpTy_Array: {
         int64_t count = 0;
-        if (!gp_const_value(t->count, &count) || count < 0) count = 0;
+        if (!gp_const_value(t->count, &count) || count < 0)
+            count = 0;
         n = (uint64_t)count * gp_lower_leaf_count(lo, t->inner);
         break;
     }
-    case GpTy_Adt: n = count_adt(lo, t); break;
-    case GpTy_Never: case GpTy_Error: case GpTy_FnItem: case GpTy_Closure: case GpTy_Str:
-    case GpTy_Slice: case GpTy_Infer: case GpTy_Param: case GpTy_Assoc: break;
+    case GpTy_Adt:
+        n = count_adt(lo, t);
+        break;
+    case GpTy_Never:
+    case GpTy_Error:
+    case GpTy_FnItem:
+    case GpTy_Closure:
+    case GpTy_Str:
+    case GpTy_Slice:
+    case GpTy_Infer:
+    case GpTy_Param:
+    case GpTy_Assoc:
+        break;
     }
-    if (n <= LEAVES_MAX) return (uint32_t)n;
+    if (n <= LEAVES_MAX)
+        return (uint32_t)n;
     gp_lower_refuse(lo, lo->b.span, "a value of more than %d elements", LEAVES_MAX);
     return 0;
 }
@@ -102,9 +137,11 @@ bool gp_lower_memory(GpLower *lo, const GpType *t, GpElem *elem, uint32_t *count
     uint64_t n = 1;
     while (t->kind == GpTy_Array) {
         int64_t k = 0;
-        if (!gp_const_value(t->count, &k) || k < 0) return false;
+        if (!gp_const_value(t->count, &k) || k < 0)
+            return false;
         n *= (uint64_t)k;
-        if (n > LEAVES_MAX) return false;
+        if (n > LEAVES_MAX)
+            return false;
         t = t->inner;
     }
     (void)lo;
@@ -115,23 +152,27 @@ bool gp_lower_memory(GpLower *lo, const GpType *t, GpElem *elem, uint32_t *count
 GpShape gp_lower_shape(GpLower *lo, const GpShapeTy *sh) {
     GpShape out = {.rank = 0};
     sh = gp_shape_subst(lo->types, sh, &lo->frame->subst);
-    if (sh->kind != GpShape_List) return out;
+    if (sh->kind != GpShape_List)
+        return out;
     out.rank = sh->rank;
     for (int i = 0; i < sh->rank; i++)
-        if (!gp_const_value(sh->dim[i], &out.dim[i])) out.dim[i] = GP_DYNAMIC;
+        if (!gp_const_value(sh->dim[i], &out.dim[i]))
+            out.dim[i] = GP_DYNAMIC;
     return out;
 }
 
 GpShape gp_lower_adt_shape(GpLower *lo, const GpType *t) {
     for (uint32_t i = 0; i < t->arg_count; i++)
-        if (t->args[i].kind == GpGArg_Shape) return gp_lower_shape(lo, t->args[i].shape);
+        if (t->args[i].kind == GpGArg_Shape)
+            return gp_lower_shape(lo, t->args[i].shape);
     return (GpShape){.rank = 0};
 }
 
 GpElem gp_lower_adt_elem(const GpType *t) {
     GpElem elem = GpElem_F32;
     for (uint32_t i = 0; i < t->arg_count; i++)
-        if (t->args[i].kind == GpGArg_Type && gp_lower_elem(t->args[i].type, &elem)) break;
+        if (t->args[i].kind == GpGArg_Type && gp_lower_elem(t->args[i].type, &elem))
+            break;
     return elem;
 }
 
@@ -144,32 +185,43 @@ enum { TILE_MAX = 1 << 20 };
 static void check_extents(GpLower *lo, const GpType *t, GpShape *shape) {
     int64_t count;
     bool is_positive = true;
-    for (int i = 0; i < shape->rank; i++) is_positive &= shape->dim[i] > 0;
-    if (is_positive && gp_shape_numel(shape, &count) && count <= TILE_MAX) return;
+    for (int i = 0; i < shape->rank; i++)
+        is_positive &= shape->dim[i] > 0;
+    if (is_positive && gp_shape_numel(shape, &count) && count <= TILE_MAX)
+        return;
     GpDiag *d = gp_diag(lo->diags, GpDiag_G0254, lo->b.span, gp_ty_name(lo->arena, t));
-    if (is_positive) gp_primary_label(d, "a tile holds at most %d elements", TILE_MAX);
-    else gp_primary_label(d, "every extent of a tile is a positive constant");
+    if (is_positive)
+        gp_primary_label(d, "a tile holds at most %d elements", TILE_MAX);
+    else
+        gp_primary_label(d, "every extent of a tile is a positive constant");
     lo->has_failed = true;
-    for (int i = 0; i < shape->rank; i++) shape->dim[i] = 1;
+    for (int i = 0; i < shape->rank; i++)
+        shape->dim[i] = 1;
 }
 
 static const GpIrType *handle_type(GpLower *lo, const GpType *t) {
     GpShape shape = gp_lower_adt_shape(lo, t);
-    if (gp_ty_is_lang(t, GpLang_Tile)) check_extents(lo, t, &shape);
-    if (gp_ty_is_lang(t, GpLang_Tile)) return gp_ir_tile(lo->fn, gp_lower_adt_elem(t), &shape);
+    if (gp_ty_is_lang(t, GpLang_Tile))
+        check_extents(lo, t, &shape);
+    if (gp_ty_is_lang(t, GpLang_Tile))
+        return gp_ir_tile(lo->fn, gp_lower_adt_elem(t), &shape);
     return gp_ir_tensor(lo->fn, gp_lower_adt_elem(t), &shape);
 }
 
 static const GpIrType *ptr_type(GpLower *lo, const GpType *inner) {
     GpElem elem;
-    while (inner->kind == GpTy_Array || inner->kind == GpTy_Slice) inner = inner->inner;
-    if (!gp_lower_elem(inner, &elem)) elem = GpElem_U8;
+    while (inner->kind == GpTy_Array || inner->kind == GpTy_Slice)
+        inner = inner->inner;
+    if (!gp_lower_elem(inner, &elem))
+        elem = GpElem_U8;
     return gp_ir_ptr(lo->fn, elem, GpSpace_Global);
 }
 
 static const GpIrType *ref_leaf(GpLower *lo, const GpType *t, uint32_t k) {
-    if (gp_lower_is_view(t->inner)) return handle_type(lo, t->inner);
-    if (k == 0) return ptr_type(lo, t->inner);
+    if (gp_lower_is_view(t->inner))
+        return handle_type(lo, t->inner);
+    if (k == 0)
+        return ptr_type(lo, t->inner);
     bool is_slice = t->inner->kind == GpTy_Slice || t->inner->kind == GpTy_Str;
     return gp_ir_scalar(lo->fn, is_slice ? GpElem_U64 : GpElem_Bool);
 }
@@ -183,7 +235,8 @@ static const GpIrType *enum_leaf(GpLower *lo, const GpType *t, uint32_t k) {
         for (uint32_t i = 0; i < variant->field_count; i++) {
             const GpType *f = gp_lower_variant_field(lo, t, variant, i);
             uint32_t n = gp_lower_leaf_count(lo, f);
-            if (k < n) return gp_lower_leaf_type(lo, f, k);
+            if (k < n)
+                return gp_lower_leaf_type(lo, f, k);
             k -= n;
         }
     }
@@ -194,16 +247,20 @@ static const GpIrType *field_leaf(GpLower *lo, const GpType *t, uint32_t k) {
     for (uint32_t i = 0; i < gp_lower_field_count(t); i++) {
         const GpType *f = gp_lower_field_type(lo, t, i);
         uint32_t n = gp_lower_leaf_count(lo, f);
-        if (k < n) return gp_lower_leaf_type(lo, f, k);
+        if (k < n)
+            return gp_lower_leaf_type(lo, f, k);
         k -= n;
     }
     gp_unreachable();
 }
 
 static const GpIrType *adt_leaf(GpLower *lo, const GpType *t, uint32_t k) {
-    if (is_handle(t)) return handle_type(lo, t);
-    if (gp_ty_is_lang(t, GpLang_ThreadIndex)) return gp_ir_scalar(lo->fn, GpElem_U64);
-    if (gp_ty_is_lang(t, GpLang_Shape)) return gp_ir_scalar(lo->fn, GpElem_I32);
+    if (is_handle(t))
+        return handle_type(lo, t);
+    if (gp_ty_is_lang(t, GpLang_ThreadIndex))
+        return gp_ir_scalar(lo->fn, GpElem_U64);
+    if (gp_ty_is_lang(t, GpLang_Shape))
+        return gp_ir_scalar(lo->fn, GpElem_I32);
     if (is_pair(t))
         return k ? gp_ir_scalar(lo->fn, GpElem_U64) : ptr_type(lo, t->args[0].type);
     return is_enum(t) ? enum_leaf(lo, t, k) : field_leaf(lo, t, k);
@@ -212,16 +269,32 @@ static const GpIrType *adt_leaf(GpLower *lo, const GpType *t, uint32_t k) {
 const GpIrType *gp_lower_leaf_type(GpLower *lo, const GpType *t, uint32_t k) {
     GpElem elem;
     switch (t->kind) {
-    case GpTy_Elem: case GpTy_Usize: case GpTy_Isize: case GpTy_Char:
+    case GpTy_Elem:
+    case GpTy_Usize:
+    case GpTy_Isize:
+    case GpTy_Char:
         gp_lower_elem(t, &elem);
         return gp_ir_scalar(lo->fn, elem);
-    case GpTy_RawPtr: return ptr_type(lo, t->inner);
-    case GpTy_Ref: return ref_leaf(lo, t, k);
-    case GpTy_Tuple: return field_leaf(lo, t, k);
-    case GpTy_Array: return gp_lower_leaf_type(lo, t->inner, k % gp_lower_leaf_count(lo, t->inner));
-    case GpTy_Adt: return adt_leaf(lo, t, k);
-    case GpTy_Never: case GpTy_Error: case GpTy_FnItem: case GpTy_Closure: case GpTy_Str:
-    case GpTy_Slice: case GpTy_Infer: case GpTy_Param: case GpTy_Assoc: break;
+    case GpTy_RawPtr:
+        return ptr_type(lo, t->inner);
+    case GpTy_Ref:
+        return ref_leaf(lo, t, k);
+    case GpTy_Tuple:
+        return field_leaf(lo, t, k);
+    case GpTy_Array:
+        return gp_lower_leaf_type(lo, t->inner, k % gp_lower_leaf_count(lo, t->inner));
+    case GpTy_Adt:
+        return adt_leaf(lo, t, k);
+    case GpTy_Never:
+    case GpTy_Error:
+    case GpTy_FnItem:
+    case GpTy_Closure:
+    case GpTy_Str:
+    case GpTy_Slice:
+    case GpTy_Infer:
+    case GpTy_Param:
+    case GpTy_Assoc:
+        break;
     }
     gp_unreachable();
 }
@@ -249,34 +322,42 @@ GpVal gp_lower_part(const GpVal *v, const GpType *t, uint32_t off, uint32_t coun
 /* An address of the type must come from somewhere: the parameter it would be derived from. */
 static GpValue *any_address(GpLower *lo, const GpIrType *t) {
     for (uint32_t i = 0; i < lo->fn->body->param_count; i++)
-        if (lo->fn->body->params[i]->type == t) return lo->fn->body->params[i];
+        if (lo->fn->body->params[i]->type == t)
+            return lo->fn->body->params[i];
     if (lo->fn->track == GpTrack_Simt && t->kind == GpIrType_Ptr && t->space == GpSpace_Local) {
         GpInst *slot = gp_build(&lo->b, GpOp_Slot, NULL, 0, &t, 1);
         slot->imm = (GpScalar){.elem = GpElem_I64, .i = 1};
         return slot->results[0];
     }
-    if (!lo->is_dead) gp_lower_refuse(lo, lo->b.span, "a reference that may be unset");
+    if (!lo->is_dead)
+        gp_lower_refuse(lo, lo->b.span, "a reference that may be unset");
     return NULL;
 }
 
 GpValue *gp_lower_any(GpLower *lo, const GpIrType *t) {
-    if (t->kind == GpIrType_Ptr || t->kind == GpIrType_Tensor) return any_address(lo, t);
+    if (t->kind == GpIrType_Ptr || t->kind == GpIrType_Tensor)
+        return any_address(lo, t);
     GpScalar zero = {.elem = t->elem};
-    if (gp_elem_is_float(t->elem)) zero.f = 0.0;
-    else zero.u = t->elem == GpElem_Bool; /* true: the second leaf of an unset reference */
+    if (gp_elem_is_float(t->elem))
+        zero.f = 0.0;
+    else
+        zero.u = t->elem == GpElem_Bool; /* true: the second leaf of an unset reference */
     return gp_build_const(&lo->b, t, zero);
 }
 
 GpValue *gp_lower_get(GpLower *lo, const GpVal *v, uint32_t k) {
     gp_assert(k < v->count);
-    if (v->at[k].value) return v->at[k].value;
-    if (v->at[k].alias) gp_lower_refuse(lo, lo->b.span, "the address of a variable here");
+    if (v->at[k].value)
+        return v->at[k].value;
+    if (v->at[k].alias)
+        gp_lower_refuse(lo, lo->b.span, "the address of a variable here");
     GpValue *any = gp_lower_any(lo, gp_lower_leaf_type(lo, v->type, k));
     return any ? any : gp_build_int(&lo->b, GpElem_U64, 0);
 }
 
 GpValue *gp_lower_resolve(GpValue *v) {
-    while (v && v->forward) v = v->forward;
+    while (v && v->forward)
+        v = v->forward;
     return v;
 }
 
@@ -299,10 +380,13 @@ static GpValue *build_slot(GpLower *lo, GpElem elem, uint32_t count) {
 GpVar *gp_lower_add_var(GpLower *lo, const GpLocal *local, const GpType *type, bool has_memory) {
     GpVar *var = GP_NEW(lo->arena, GpVar);
     *var = (GpVar){.local = local, .type = type, .base = lo->leaves.len, .has_memory = has_memory};
+    var->depth = lo->region_depth;
     var->count = has_memory ? 1 : gp_lower_leaf_count(lo, type);
-    for (uint32_t i = 0; i < var->count; i++) GP_PUSH(lo->arena, &lo->leaves, (GpLeaf){0});
+    for (uint32_t i = 0; i < var->count; i++)
+        GP_PUSH(lo->arena, &lo->leaves, (GpLeaf){0});
     GP_PUSH(lo->arena, &lo->live, var);
-    if (local) gp_map_set(lo->arena, &lo->by_local, local, var);
+    if (local)
+        gp_map_set(lo->arena, &lo->by_local, local, var);
     if (has_memory) {
         GpElem elem = GpElem_U8;
         uint32_t count = 0;
@@ -316,13 +400,22 @@ GpVar *gp_lower_find_var(GpLower *lo, const GpLocal *local) {
     return gp_map_get(&lo->by_local, local);
 }
 
-GpLeaf *gp_lower_row(GpLower *lo, const GpVar *var) { return lo->leaves.at + var->base; }
+GpLeaf *gp_lower_row(GpLower *lo, const GpVar *var) {
+    return var->last ? var->last : lo->leaves.at + var->base;
+}
 
 GpLowerScope gp_lower_open_scope(GpLower *lo) {
     return (GpLowerScope){lo->live.len, lo->leaves.len};
 }
 
 void gp_lower_close_scope(GpLower *lo, GpLowerScope scope) {
+    for (uint32_t i = scope.live; i < lo->live.len; i++) {
+        GpVar *var = lo->live.at[i];
+        GpLeaf *row = GP_NEW_ARRAY(lo->arena, GpLeaf, var->count);
+        if (var->count)
+            memcpy(row, gp_lower_row(lo, var), var->count * sizeof *row);
+        var->last = row;
+    }
     lo->live.len = scope.live;
     lo->leaves.len = scope.leaves;
 }

@@ -3,7 +3,8 @@
 **   //@ call add{B = 128, T = "f16", grid = 8 2, block = 64}(part f32 [1024] tile [128],
 **       tensor f32 [4, 4] stride [4, 1] at 16, 3, 0.5, true)
 **
-** or `//@ assume add{B = 128}`, on one line. The options may be left out; strides are row-major and addresses aligned when they
+** or `//@ assume add{B = 128}`, on one line. The options may be left out; strides are row-major and
+*addresses aligned when they
 ** are not given. */
 #ifndef GP_CALL_TEXT_H
 #define GP_CALL_TEXT_H
@@ -33,14 +34,17 @@ typedef struct CallReader {
 } CallReader;
 
 static inline void skip_blank(CallReader *r) {
-    while (*r->at == ' ') r->at++;
+    while (*r->at == ' ')
+        r->at++;
 }
 
 static inline bool take(CallReader *r, const char *text) {
     skip_blank(r);
     size_t n = strlen(text);
-    if (strncmp(r->at, text, n)) return false;
-    if (isalpha((unsigned char)text[0]) && (isalnum((unsigned char)r->at[n]) || r->at[n] == '_')) return false;
+    if (strncmp(r->at, text, n))
+        return false;
+    if (isalpha((unsigned char)text[0]) && (isalnum((unsigned char)r->at[n]) || r->at[n] == '_'))
+        return false;
     r->at += n;
     return true;
 }
@@ -50,7 +54,8 @@ static inline void need(CallReader *r, const char *text) { r->is_bad |= !take(r,
 static inline GpStr read_word(CallReader *r) {
     skip_blank(r);
     const char *from = r->at;
-    while (isalnum((unsigned char)*r->at) || *r->at == '_') r->at++;
+    while (isalnum((unsigned char)*r->at) || *r->at == '_')
+        r->at++;
     r->is_bad |= r->at == from;
     return (GpStr){from, (size_t)(r->at - from)};
 }
@@ -87,8 +92,10 @@ static inline void read_tensor(CallReader *r, GpArgDesc *a) {
         need(r, "tile");
         a->tile.rank = read_list(r, a->tile.dim);
     }
-    if (take(r, "stride")) read_list(r, a->stride);
-    if (take(r, "at")) a->address = (uint64_t)read_int(r);
+    if (take(r, "stride"))
+        read_list(r, a->stride);
+    if (take(r, "at"))
+        a->address = (uint64_t)read_int(r);
 }
 
 static inline void read_number(CallReader *r, GpArgDesc *a) {
@@ -97,8 +104,10 @@ static inline void read_number(CallReader *r, GpArgDesc *a) {
     size_t n = strspn(r->at, "+-0123456789");
     bool is_float = r->at[n] == '.' || r->at[n] == 'e' || r->at[n] == 'n' || r->at[n] == 'i';
     a->kind = is_float ? GpArg_Float : GpArg_Int;
-    if (is_float) a->f = strtod(r->at, &end);
-    else a->i = strtoll(r->at, &end, 10);
+    if (is_float)
+        a->f = strtod(r->at, &end);
+    else
+        a->i = strtoll(r->at, &end, 10);
     r->is_bad |= end == r->at;
     r->at = end;
 }
@@ -122,12 +131,14 @@ static inline void read_arg(CallReader *r, GpArgDesc *a) {
 static inline void read_option(CallReader *r, CallText *c) {
     GpStr name = read_word(r);
     need(r, "=");
-    uint32_t *dims = gp_str_eq(name, GP_STR("grid")) ? c->grid
-                     : gp_str_eq(name, GP_STR("block")) ? c->block : NULL;
+    uint32_t *dims = gp_str_eq(name, GP_STR("grid"))    ? c->grid
+                     : gp_str_eq(name, GP_STR("block")) ? c->block
+                                                        : NULL;
     if (dims) {
         for (int i = 0; i < 3; i++) {
             skip_blank(r);
-            if (isdigit((unsigned char)*r->at)) dims[i] = (uint32_t)read_int(r);
+            if (isdigit((unsigned char)*r->at))
+                dims[i] = (uint32_t)read_int(r);
         }
         return;
     }
@@ -152,7 +163,8 @@ static inline bool read_call(const char *text, CallText *c) {
             read_option(&r, c);
             take(&r, ",");
         }
-    if (*r.at == '\n') return !r.is_bad;
+    if (*r.at == '\n')
+        return !r.is_bad;
     need(&r, "(");
     while (!r.is_bad && !take(&r, ")") && c->arg_count < CALL_ARGS) {
         read_arg(&r, &c->args[c->arg_count++]);
@@ -168,7 +180,8 @@ static inline const char *next_call(GpSource *src, const char *from, CallText *c
     while ((at = strstr(at, "//@ ")) && strncmp(at, call, sizeof call - 1) &&
            strncmp(at, assume, sizeof assume - 1))
         at++;
-    if (!at) return NULL;
+    if (!at)
+        return NULL;
     bool is_assumed = at[4] == 'a';
     at += (is_assumed ? sizeof assume : sizeof call) - 1;
     size_t len = strcspn(at, "\n");

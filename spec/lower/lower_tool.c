@@ -14,7 +14,8 @@ typedef struct Tool {
 
 static char *read_file(const char *path, size_t *len) {
     FILE *f = fopen(path, "rb");
-    if (!f) return NULL;
+    if (!f)
+        return NULL;
     char *text = malloc(1 << 20);
     *len = text ? fread(text, 1, 1 << 20, f) : 0;
     fclose(f);
@@ -26,10 +27,13 @@ static void print_instance(GpSession *s, const GpInstance *inst) {
            inst->block[0], inst->block[1], inst->block[2], inst->equal_lens ? " equal_lens" : "");
     for (uint32_t i = 0; i < inst->arg_count; i++) {
         static const char *const passes[] = {"shared", "unique", "moved", "scalar"};
-        printf("arg %u %s %s", i, passes[inst->args[i].pass], gp_elem_info[inst->args[i].elem].name);
+        printf("arg %u %s %s", i, passes[inst->args[i].pass],
+               gp_elem_info[inst->args[i].elem].name);
         if (inst->args[i].pass != GpPass_Scalar)
-            printf(" rank %u%s%s%s", inst->args[i].rank, inst->args[i].aligned16 ? " aligned16" : "",
-                   inst->args[i].unit_stride ? " unit_stride" : "", inst->args[i].small ? " small" : "");
+            printf(" rank %u%s%s%s", inst->args[i].rank,
+                   inst->args[i].aligned16 ? " aligned16" : "",
+                   inst->args[i].unit_stride ? " unit_stride" : "",
+                   inst->args[i].small ? " small" : "");
         else {
             GpText value = {.session = s};
             gp_scalar_print(inst->args[i].scalar, &value);
@@ -38,7 +42,8 @@ static void print_instance(GpSession *s, const GpInstance *inst) {
         }
         printf("\n");
     }
-    printf("key %016llx%016llx\n", (unsigned long long)inst->key[0], (unsigned long long)inst->key[1]);
+    printf("key %016llx%016llx\n", (unsigned long long)inst->key[0],
+           (unsigned long long)inst->key[1]);
 }
 
 static void run_call(Tool *t, const CallText *c) {
@@ -50,14 +55,20 @@ static void run_call(Tool *t, const CallText *c) {
         printf("no kernel %.*s\n", (int)c->kernel.len, c->kernel.at);
         exit(2);
     }
-    GpBindRequest request = {.kernel = kernel, .args = c->args, .arg_count = c->arg_count,
-                             .named = c->named, .named_count = c->named_count, .site = c->site};
+    GpBindRequest request = {.kernel = kernel,
+                             .args = c->args,
+                             .arg_count = c->arg_count,
+                             .named = c->named,
+                             .named_count = c->named_count,
+                             .site = c->site};
     memcpy(request.grid, c->grid, sizeof request.grid);
     memcpy(request.block, c->block, sizeof request.block);
     if (c->is_assumed)
         gp_bind_assumed(t->m, arena, kernel, c->named, c->named_count, c->block, t->diags, &inst);
-    else gp_bind(t->m, arena, &request, t->diags, &inst);
-    if (inst && t->only_bind) print_instance(&t->s, inst);
+    else
+        gp_bind(t->m, arena, &request, t->diags, &inst);
+    if (inst && t->only_bind)
+        print_instance(&t->s, inst);
     else if (inst && gp_instantiate(t->m, arena, inst, t->diags, &fn) == GpStatus_Ok) {
         GpText text = {.session = &t->s};
         gp_ir_print(fn, &text);
@@ -84,16 +95,19 @@ int main(int argc, char **argv) {
     size_t len;
     const char *path = argc > 1 ? argv[argc - 1] : "";
     char *text = read_file(path, &len);
-    if (!text) return 2;
+    if (!text)
+        return 2;
     gp_session_init(&t.s, NULL, NULL, NULL);
     const char *name = strrchr(path, '/');
     t.src = gp_source_new(&t.s, name ? name + 1 : path, text, len, 1, 1);
     free(text);
     t.std = gp_std_new(&t.s);
     t.diags = gp_diags_new(&t.s);
-    if (!t.src || !t.std || !t.diags) return 2;
+    if (!t.src || !t.std || !t.diags)
+        return 2;
     GpStatus status = gp_module_new(t.std, t.src, t.diags, &t.m);
-    if (status == GpStatus_Ok && !gp_diags_errors(t.diags)) run_calls(&t);
+    if (status == GpStatus_Ok && !gp_diags_errors(t.diags))
+        run_calls(&t);
     GpText out = {.session = &t.s};
     gp_diags_sort(t.diags);
     gp_diags_render(t.diags, (GpRenderStyle){false, false}, &out);

@@ -22,7 +22,7 @@ typedef struct Run {
 typedef struct Arg {
     const void *data; /* tensors */
     GpElem elem;
-    int64_t n, tile;  /* tile > 0: partition */
+    int64_t n, tile; /* tile > 0: partition */
     double number;
 } Arg;
 
@@ -45,7 +45,8 @@ static void run_init(Run *r) {
 static void fail_with_diags(Run *r) {
     GpText text = {.session = &r->s};
     gp_diags_render(r->diags, (GpRenderStyle){false, false}, &text);
-    if (text.len) print_error("%s\n", gp_text_cstr(&text));
+    if (text.len)
+        print_error("%s\n", gp_text_cstr(&text));
     gp_text_free(&text);
     assert_int_equal(gp_diags_errors(r->diags), 0);
 }
@@ -61,8 +62,9 @@ static void run_done(Run *r) {
 static GpArgDesc describe(const Arg *a) {
     GpArgDesc d;
     memset(&d, 0, sizeof d);
-    d.kind = !a->data ? a->elem == GpElem_F32 ? GpArg_Float : GpArg_Int
-             : a->tile ? GpArg_Partition : GpArg_Tensor;
+    d.kind = !a->data  ? a->elem == GpElem_F32 ? GpArg_Float : GpArg_Int
+             : a->tile ? GpArg_Partition
+                       : GpArg_Tensor;
     d.elem = a->elem;
     d.shape = (GpShape){.dim = {a->n}, .rank = 1};
     d.stride[0] = 1;
@@ -73,27 +75,39 @@ static GpArgDesc describe(const Arg *a) {
     return d;
 }
 
-static void put_param(uint8_t *block, const GpImageParam *p, const Arg *args, const GpInstance *inst,
-                      GpMailbox *mailbox) {
+static void put_param(uint8_t *block, const GpImageParam *p, const Arg *args,
+                      const GpInstance *inst, GpMailbox *mailbox) {
     const Arg *a = &args[p->arg];
     int64_t one = 1;
     uint8_t *to = block + p->offset;
     switch (p->kind) {
-    case GpParam_Base: memcpy(to, &a->data, sizeof a->data); return;
+    case GpParam_Base:
+        memcpy(to, &a->data, sizeof a->data);
+        return;
     case GpParam_Dim:
-    case GpParam_Len: memcpy(to, &a->n, p->bytes); return;
-    case GpParam_Stride: memcpy(to, &one, p->bytes); return;
-    case GpParam_Scalar: gp_scalar_store(inst->args[p->arg].scalar, to); return;
-    case GpParam_Mailbox: memcpy(to, &mailbox, sizeof mailbox); return;
+    case GpParam_Len:
+        memcpy(to, &a->n, p->bytes);
+        return;
+    case GpParam_Stride:
+        memcpy(to, &one, p->bytes);
+        return;
+    case GpParam_Scalar:
+        gp_scalar_store(inst->args[p->arg].scalar, to);
+        return;
+    case GpParam_Mailbox:
+        memcpy(to, &mailbox, sizeof mailbox);
+        return;
     }
 }
 
 static void launch(Run *r, const char *kernel, const Arg *args, uint32_t count) {
     GpArena *arena = gp_arena_new(&r->s);
     GpArgDesc descs[CALL_ARGS];
-    for (uint32_t i = 0; i < count; i++) descs[i] = describe(&args[i]);
+    for (uint32_t i = 0; i < count; i++)
+        descs[i] = describe(&args[i]);
     GpBindRequest request = {.kernel = gp_module_find_kernel(r->m, gp_str_from(kernel)),
-                             .args = descs, .arg_count = count};
+                             .args = descs,
+                             .arg_count = count};
     assert_non_null(request.kernel);
     GpInstance *inst = NULL;
     GpIrFn *fn = NULL;
@@ -106,7 +120,8 @@ static void launch(Run *r, const char *kernel, const Arg *args, uint32_t count) 
     uint32_t params, bytes;
     GpImageParam *abi = gp_ir_abi(fn, arena, &params, &bytes);
     uint8_t *block = gp_arena_alloc(arena, bytes);
-    for (uint32_t i = 0; i < params; i++) put_param(block, &abi[i], args, inst, &r->mailbox);
+    for (uint32_t i = 0; i < params; i++)
+        put_param(block, &abi[i], args, inst, &r->mailbox);
     GpGrid grid;
     memcpy(grid.grid, inst->grid, sizeof grid.grid);
     memcpy(grid.block, inst->block, sizeof grid.block);
@@ -141,10 +156,14 @@ static void fill(void) {
     ix[3] = 0;
 }
 
-#define F32(p, n_, tile_) {.data = (p), .elem = GpElem_F32, .n = (n_), .tile = (tile_)}
-#define I32(p, n_, tile_) {.data = (p), .elem = GpElem_I32, .n = (n_), .tile = (tile_)}
-#define INT(v) {.elem = GpElem_I32, .number = (v)}
-#define FLOAT(v) {.elem = GpElem_F32, .number = (v)}
+#define F32(p, n_, tile_)                                                                          \
+    { .data = (p), .elem = GpElem_F32, .n = (n_), .tile = (tile_) }
+#define I32(p, n_, tile_)                                                                          \
+    { .data = (p), .elem = GpElem_I32, .n = (n_), .tile = (tile_) }
+#define INT(v)                                                                                     \
+    { .elem = GpElem_I32, .number = (v) }
+#define FLOAT(v)                                                                                   \
+    { .elem = GpElem_F32, .number = (v) }
 
 /* Each case: run at n, then count elements that differ from the reference (off = 0) or from a
 ** reference that is wrong on purpose (off = 1). */
@@ -168,13 +187,15 @@ static void run_case(Case c) {
 
 static int64_t count_f32(const float *want, int64_t n) {
     int64_t bad = 0;
-    for (int64_t i = 0; i < n; i++) bad += memcmp(&want[i], &fz[i], sizeof(float)) != 0;
+    for (int64_t i = 0; i < n; i++)
+        bad += memcmp(&want[i], &fz[i], sizeof(float)) != 0;
     return bad;
 }
 
 static int64_t case_add(Run *r, int64_t n, int off) {
     float want[N_MAX];
-    for (int64_t i = 0; i < n; i++) want[i] = off ? fx[i] - fy[i] : fx[i] + fy[i];
+    for (int64_t i = 0; i < n; i++)
+        want[i] = off ? fx[i] - fy[i] : fx[i] + fy[i];
     Arg args[] = {F32(fz, n, 128), F32(fx, n, 0), F32(fy, n, 0)};
     launch(r, "add", args, 3);
     return count_f32(want, n);
@@ -182,7 +203,8 @@ static int64_t case_add(Run *r, int64_t n, int off) {
 
 static int64_t case_saxpy(Run *r, int64_t n, int off) {
     float want[N_MAX];
-    for (int64_t i = 0; i < n; i++) want[i] = fmaf(off ? 2.25f : 2.5f, fx[i], fz[i]);
+    for (int64_t i = 0; i < n; i++)
+        want[i] = fmaf(off ? 2.25f : 2.5f, fx[i], fz[i]);
     Arg args[] = {F32(fz, n, 64), F32(fx, n, 0), FLOAT(2.5)};
     launch(r, "saxpy", args, 3);
     return count_f32(want, n);
@@ -190,7 +212,8 @@ static int64_t case_saxpy(Run *r, int64_t n, int off) {
 
 static int64_t case_vecadd(Run *r, int64_t n, int off) {
     float want[N_MAX];
-    for (int64_t i = 0; i < n; i++) want[i] = fx[i] + (off ? fx[i] : fy[i]);
+    for (int64_t i = 0; i < n; i++)
+        want[i] = fx[i] + (off ? fx[i] : fy[i]);
     Arg args[] = {F32(fx, n, 0), F32(fy, n, 0), F32(fz, n, 0)};
     launch(r, "vecadd", args, 3);
     return count_f32(want, n);
@@ -202,7 +225,8 @@ static int64_t case_clip(Run *r, int64_t n, int off) {
     launch(r, "clip", args, 3);
     for (int64_t i = 0; i < n; i++) {
         int32_t acc = 0;
-        for (int32_t k = 0; k < 7; k++) acc = k % 2 == off ? acc + ix[i] : acc - k;
+        for (int32_t k = 0; k < 7; k++)
+            acc = k % 2 == off ? acc + ix[i] : acc - k;
         bad += iz[i] != (acc > 100 ? 100 : acc);
     }
     return bad;
@@ -213,7 +237,8 @@ static int64_t case_mandelbrot(Run *r, int64_t n, int off) {
     Arg args[] = {I32(iz, n, 0), INT(40), FLOAT(0.0625), INT(60)};
     launch(r, "mandelbrot", args, 4);
     for (int64_t i = 0; i < n; i++) {
-        float cx = fmaf((float)(i % 40), 0.0625f, -2.0f), cy = fmaf((float)(i / 40), 0.0625f, -1.0f);
+        float cx = fmaf((float)(i % 40), 0.0625f, -2.0f),
+              cy = fmaf((float)(i / 40), 0.0625f, -1.0f);
         float x = 0, y = 0;
         int32_t k = off;
         while (k < 60 && fmaf(x, x, y * y) < 4.0f) {
@@ -228,11 +253,14 @@ static int64_t case_mandelbrot(Run *r, int64_t n, int off) {
 }
 
 static int32_t classify(int32_t x) {
-    if (x < 0) return -1;
-    if (x == 0) return 0;
+    if (x < 0)
+        return -1;
+    if (x == 0)
+        return 0;
     int32_t n = 0;
     for (uint32_t v = (uint32_t)x; v != 1; n++) {
-        if (n >= 50) return 1000;
+        if (n >= 50)
+            return 1000;
         v = (int32_t)v % 2 == 0 ? (uint32_t)((int32_t)v / 2) : v * 3 + 1;
     }
     return n;
@@ -245,17 +273,22 @@ static int32_t mixed(int32_t v, int off) {
     uint32_t total = (uint32_t)(classify(v) + (int32_t)gcd((uint32_t)v & 1023, 360));
     uint32_t a = (uint32_t)v, b = 3;
     for (uint32_t k = 0; k < 5; k++) {
-        if (k == 3) continue;
+        if (k == 3)
+            continue;
         a += k;
         b -= 2 * k;
         total += k;
-        if ((int32_t)total > 5000) break;
+        if ((int32_t)total > 5000)
+            break;
     }
-    for (uint32_t k = 4; k >= 1; k--) total = total * 3 + k;
-    for (uint32_t k = 250; k <= 255; k++) total += k;
+    for (uint32_t k = 4; k >= 1; k--)
+        total = total * 3 + k;
+    for (uint32_t k = 250; k <= 255; k++)
+        total += k;
     total += (uint32_t)table[v & 3];
     int32_t hist[8] = {0};
-    for (int32_t k = 0; k < 16; k++) hist[(v >> k) & 7] += k + off;
+    for (int32_t k = 0; k < 16; k++)
+        hist[(v >> k) & 7] += k + off;
     int32_t m = v & 7, r = v > 100 ? 1 : v > 50 ? 2 : 3;
     int32_t extra = m == 0 ? 5 : m <= 2 ? 6 : m <= 5 ? hist[2] : m == 6 ? 7 : -1;
     return (int32_t)(total + a + b + (uint32_t)extra + (uint32_t)hist[5] + (uint32_t)r);
@@ -265,7 +298,8 @@ static int64_t case_mixed(Run *r, int64_t n, int off) {
     int64_t bad = 0;
     Arg args[] = {I32(ix, n, 0), I32(iz, n, 0)};
     launch(r, "mixed", args, 2);
-    for (int64_t i = 0; i < n; i++) bad += iz[i] != mixed(ix[i], off);
+    for (int64_t i = 0; i < n; i++)
+        bad += iz[i] != mixed(ix[i], off);
     return bad;
 }
 
@@ -287,7 +321,8 @@ static int64_t case_sum_while(Run *r, int64_t n, int off) {
     float want[N_MAX];
     for (int64_t i = 0; i < n; i++) {
         want[i] = (float)off;
-        for (int64_t j = i; j < n; j += 17) want[i] += fx[j];
+        for (int64_t j = i; j < n; j += 17)
+            want[i] += fx[j];
     }
     Arg args[] = {F32(fx, n, 0), F32(fz, n, 0), INT(17)};
     launch(r, "sum_while", args, 3);
@@ -304,20 +339,24 @@ static int32_t features(int64_t n, int64_t i) {
     int32_t top = max_of(max_of(max_of(a, b), max_of(q, r)), 7), seen = 0, first = 1000, steps = 0;
     bool has_seen = false;
     for (int32_t j = 0; j < 4; j++) {
-        if (has_seen && seen > 10) continue;
+        if (has_seen && seen > 10)
+            continue;
         seen = v + j;
         has_seen = true;
     }
     for (int64_t k = n; k-- > i;)
-        if (ix[k] < 0) first = ix[k];
+        if (ix[k] < 0)
+            first = ix[k];
     int32_t area = v < 0 ? 1 : v < 50 ? 3 * v * v : v * 2, last = 100;
     for (int32_t p = 0; p < 5; p++)
         for (int32_t k = 0; k < 3; k++) {
-            if (p == 3 && v > 0) goto done;
+            if (p == 3 && v > 0)
+                goto done;
             steps += p + k;
         }
 done:
-    while (last >= 10) last -= 7;
+    while (last >= 10)
+        last -= 7;
     int32_t or_zero = seen > 5 ? seen : seen + 1;
     int32_t chain = seen > 0 && seen % 2 == 0 ? seen : -or_zero;
     return late + sum + weights + top + seen + first + area + steps + last + chain + ((v ^ 5) & 15);
@@ -325,10 +364,12 @@ done:
 
 static int64_t case_features(Run *r, int64_t n, int off) {
     int64_t bad = 0;
-    for (int i = 0; i < N_MAX; i++) ix[i] %= 20000; /* no product overflows */
+    for (int i = 0; i < N_MAX; i++)
+        ix[i] %= 20000; /* no product overflows */
     Arg args[] = {I32(ix, n, 0), I32(iz, n, 0)};
     launch(r, "features", args, 2);
-    for (int64_t i = 0; i < n; i++) bad += iz[i] != features(n, i) + off;
+    for (int64_t i = 0; i < n; i++)
+        bad += iz[i] != features(n, i) + off;
     return bad;
 }
 
@@ -336,7 +377,8 @@ static int64_t case_tiles(Run *r, int64_t n, int off) {
     float want[N_MAX];
     for (int64_t i = 0; i < n; i++) {
         float s = 0, lane = (float)(i % 16);
-        for (int k = 0; k < 5; k++) s = k % 3 == 0 ? s + fx[i] : k % 3 == 1 ? fmaf(fx[i], 2.0f, s) : s;
+        for (int k = 0; k < 5; k++)
+            s = k % 3 == 0 ? s + fx[i] : k % 3 == 1 ? fmaf(fx[i], 2.0f, s) : s;
         float v = s + s + s + (s + s);
         want[i] = (v < 0 ? -v : v) + (float)(4 + off) + 1.0f - lane + lane;
     }
@@ -351,9 +393,11 @@ static int64_t case_powers(Run *r, int64_t n, int off) {
         float x = fx[i], p = 1, a = x;
         int e = (int)(i % 9) - 4 + off;
         for (int b = e;;) {
-            if (b % 2) p *= a;
+            if (b % 2)
+                p *= a;
             b /= 2;
-            if (!b) break;
+            if (!b)
+                break;
             a *= a;
         }
         want[i] = fmaf(x, x * x, e < 0 ? 1.0f / p : p); /* contracted: one rounding */
@@ -388,7 +432,8 @@ static void test_failed_check(void **state) {
     fill();
     Arg args[] = {I32(ix, 300, 0), I32(iz, 300, 0)};
     launch(&r, "past_the_end", args, 2);
-    for (int i = 0; i < 299; i++) assert_int_equal(iz[i], ix[i + 1] + 1);
+    for (int i = 0; i < 299; i++)
+        assert_int_equal(iz[i], ix[i + 1] + 1);
     assert_int_equal(iz[299], 1);
     assert_int_equal(r.mailbox.state, 2);
     assert_int_equal(r.mailbox.block[0], 1);

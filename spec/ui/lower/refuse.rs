@@ -15,3 +15,21 @@ fn alternatives(mut c: DisjointSlice<i32>, n: i32) {
     if let Some(o) = c.get_mut(thread::index_1d()) { *o = v; }
 }
 //@ call alternatives(tensor i32 [8], 2)
+
+#[kernel]
+fn captured(mut c: DisjointSlice<i32>) {
+    let mut n = 1;
+    let f = move |x: i32| x + n;
+    n += 1;
+    if let Some(o) = c.get_mut(thread::index_1d()) { *o = f(n); }
+}
+//@ call captured(tensor i32 [8])
+
+#[tile]
+fn gone(z: &mut Tensor<i32, {[4]}>, n: i32) {
+    let table = [1, 2, 3];
+    let inside = { &table[n as usize] };
+    let r = if n > 0 { &table[n as usize] } else { return; };
+    z.store(constant(*r + *inside, shape![4]));
+}
+//@ call gone(part i32 [8] tile [4], 1)
