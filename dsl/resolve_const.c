@@ -129,16 +129,20 @@ static GpDef *const_path(GpCheck *c, GpDef *scope, GpNode *node) {
     return target.def;
 }
 
+enum { CONST_RUNNING = 0x80 }; /* beside what the body checker keeps in check_state */
+
 /* Bounds the walk through constants that are defined by each other. */
 static bool enter_const(GpCheck *c, GpDef *def) {
-    if (def->check_state != 1) {
-        def->check_state = 1;
+    if (!(def->check_state & CONST_RUNNING)) {
+        def->check_state |= CONST_RUNNING;
         return true;
     }
     gp_primary_label(gp_diag(c->diags, GpDiag_E0391, def->span, def->name->name),
                      "the constant needs its own value");
     return false;
 }
+
+static void leave_const(GpDef *def) { def->check_state &= (uint8_t)~CONST_RUNNING; }
 
 static const GpConst *path_const(GpCheck *c, GpDef *scope, GpNode *node) {
     GpDef *def = const_path(c, scope, node);
@@ -152,7 +156,7 @@ static const GpConst *path_const(GpCheck *c, GpDef *scope, GpNode *node) {
     if (!value || !enter_const(c, def))
         return value ? gp_const_error(c->types) : refuse(c, node->span);
     const GpConst *k = gp_const_of_node(c, def, value);
-    def->check_state = 0;
+    leave_const(def);
     return k;
 }
 
@@ -282,7 +286,7 @@ static const GpShapeTy *path_shape(GpCheck *c, GpDef *scope, GpNode *n) {
     GpNode *value = const_value_node(def);
     if (value && enter_const(c, def)) {
         const GpShapeTy *sh = gp_shape_of_node(c, def, value);
-        def->check_state = 0;
+        leave_const(def);
         return sh;
     }
     if (!value) {

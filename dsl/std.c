@@ -106,6 +106,8 @@ static void fill(GpStd *std) {
     gp_collect_passes(&k);
     std->impls = k.impls.at;
     std->impl_count = k.impls.len;
+    for (uint32_t i = 0; i < k.consts.len; i++)
+        gp_check_const(&c, k.consts.at[i]);
     expect_no_errors(std);
 }
 

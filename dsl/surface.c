@@ -63,7 +63,8 @@ static void print_elem_traits(const GpElemInfo *e, GpText *out) {
 }
 
 /* The operators that a bound such as T: Mul<Output = T> speaks of. */
-static void print_operators(const char *name, bool is_float, GpText *out) {
+static void print_operators(const char *name, GpElemClass cls, GpText *out) {
+    bool is_float = cls == GpClass_Float;
     static const struct {
         const char *trait, *method, *op;
         bool is_int_only;
@@ -80,10 +81,11 @@ static void print_operators(const char *name, bool is_float, GpText *out) {
                        "%s(self, rhs: %s) -> %s;\n}\n",
                        ops[i].trait, name, name, ops[i].op, ops[i].method, name, name);
     }
-    gp_text_printf(out,
-                   "impl ops::Neg for %s {\n    type Output = %s;\n    #[op = \"neg\"]\n    fn "
-                   "neg(self) -> %s;\n}\n",
-                   name, name, name);
+    if (cls != GpClass_Uint)
+        gp_text_printf(out,
+                       "impl ops::Neg for %s {\n    type Output = %s;\n    #[op = \"neg\"]\n    fn "
+                       "neg(self) -> %s;\n}\n",
+                       name, name, name);
     gp_text_printf(out, "impl cmp::PartialEq for %s {}\nimpl cmp::PartialOrd for %s {}\n", name,
                    name);
     if (!is_float)
@@ -107,12 +109,12 @@ void gp_surface_print(GpText *tile, GpText *core) {
         const GpElemInfo *e = &gp_elem_info[i];
         print_elem_traits(e, tile);
         if (e->cls != GpClass_Bool)
-            print_operators(e->name, e->cls == GpClass_Float, core);
+            print_operators(e->name, e->cls, core);
         if (gp_elem_is_integer((GpElem)i))
             print_limits(e->name, e->bits, e->cls == GpClass_Int, core);
     }
-    print_operators("usize", false, core);
-    print_operators("isize", false, core);
+    print_operators("usize", GpClass_Uint, core);
+    print_operators("isize", GpClass_Int, core);
     print_limits("usize", 64, false, core);
     print_limits("isize", 64, true, core);
 }
