@@ -59,6 +59,7 @@ typedef struct GpBindRequest {
     uint32_t named_count;
     uint32_t grid[3], block[3]; /* as given; zeros: infer */
     GpSpan site;                /* the call in the host program, for labels */
+    const GpSpan *arg_sites;    /* its arguments, one per argument; NULL: unknown */
 } GpBindRequest;
 
 /* How a parameter takes its argument. */

@@ -24,15 +24,20 @@ static bool name_hook(void *ud, const void *value, GpText *out) {
     return e->hooks.name && e->hooks.name(e->hooks.ud, value, out);
 }
 
-/* A place in a script or kernel file, as the rest of its line at most. */
-static GpSpan locate_hook(void *ud, const GpPlaceInFile *place) {
+/* A check in a script or kernel file: what it checks, where that stands there, else the rest of
+** the line. */
+static GpSpan locate_hook(void *ud, const GpCheckSite *site) {
+    const GpPlaceInFile *place = &site->place;
     char chunk[4096];
     snprintf(chunk, sizeof(chunk), "@%s", place->file);
     GpSpan line = gp_engine_resolve(ud, gp_engine_site(ud, chunk, (int)place->line));
     if (!line.src || place->column == 0) return line;
     uint32_t start = line.src->line_starts[place->line - 1] + place->column - 1;
     if (start < line.off || start >= line.off + line.len) return line;
-    return (GpSpan){line.src, start, line.off + line.len - start};
+    uint32_t rest = line.off + line.len - start;
+    size_t len = site->what ? strlen(site->what) : 0;
+    bool is_there = len > 0 && len <= rest && memcmp(line.src->text + start, site->what, len) == 0;
+    return (GpSpan){line.src, start, is_there ? (uint32_t)len : rest};
 }
 
 /* ---- Life cycle ------------------------------------------------------------------------------- */

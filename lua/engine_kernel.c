@@ -115,7 +115,7 @@ static GpStatus refuse_name(GpKernel *k, GpStr name, GpSite site, GpDiags *diags
     GpDiag *d = gp_diag(diags, GpDiag_G0340,
                         gp_engine_resolve_word(k->engine, site, gp_text_cstr(&text)),
                         gp_kernel_name(k), gp_text_cstr(&text));
-    gp_label(d, k->def->span, "`%s` is defined here", gp_kernel_name(k));
+    gp_note_at(d, k->def->span, "kernel `%s` declared here", gp_kernel_name(k));
     if (known.len)
         gp_help(d, "its generics are %s; launch options are `grid`, `block`, `shared`, `stream`",
                 gp_text_cstr(&known));
@@ -222,7 +222,7 @@ typedef struct Bind {
     GpArena *arena;
     const GpCallArg *args;
     uint32_t count;
-    GpSpan site;
+    GpSite site;
     GpDiags *diags;
     GpArgDesc *descs;
     GpRunArg *run_args;
@@ -231,6 +231,13 @@ typedef struct Bind {
     GpIrFn *fn;
     GpStatus status;
 } Bind;
+
+static const GpSpan *resolve_args(const Bind *b) {
+    GpSpan *spans = GP_NEW_ARRAY(b->arena, GpSpan, b->count);
+    for (uint32_t i = 0; i < b->count; i++)
+        spans[i] = gp_engine_resolve_arg(b->kernel->engine, b->site, gp_kernel_name(b->kernel), i);
+    return spans;
+}
 
 static void bind_call(GpSession *s, void *ud) {
     Bind *b = ud;
@@ -244,7 +251,8 @@ static void bind_call(GpSession *s, void *ud) {
                              .arg_count = b->count,
                              .named = o->named,
                              .named_count = o->named_count,
-                             .site = b->site};
+                             .site = gp_engine_resolve(b->kernel->engine, b->site),
+                             .arg_sites = resolve_args(b)};
     memcpy(request.grid, o->grid, sizeof(request.grid));
     memcpy(request.block, o->block, sizeof(request.block));
     b->status = gp_bind(b->kernel->module, b->arena, &request, b->diags, &b->instance);
@@ -323,12 +331,24 @@ static const char *param_name(const GpDef *def, uint32_t i) {
     return pat->kind == GpNode_PatName ? GP_AS(PatName, (GpNode *)pat)->name->name : "_";
 }
 
+/* Whether the launch's blocks or threads cover the argument's elements, given its inferred form. */
+static bool covers(const GpInstance *in, const GpKernelOptions *o, const GpArgDesc *arg) {
+    int64_t count;
+    if (arg->kind == GpArg_Partition) return o->grid[0] == 0; /* the partition's own grid */
+    if (!gp_shape_numel(&arg->shape, &count)) return false;
+    bool is_flat = in->grid[1] == 1 && in->grid[2] == 1 && in->block[1] == 1 && in->block[2] == 1;
+    return is_flat && (int64_t)in->grid[0] * in->block[0] >= count;
+}
+
 /* What stays the same from call to call of one instance. */
-static void plan_args(Bind *b) {
+static void plan_args(Bind *b, const GpImage *image) {
+    const GpKernelOptions *o = &b->kernel->options;
     for (uint32_t i = 0; i < b->count; i++) {
         b->run_args[i].access = access_of_pass[b->instance->args[i].pass];
         b->run_args[i].param = param_name(b->kernel->def, i);
         b->run_args[i].scalar.elem = b->instance->args[i].elem;
+        b->run_args[i].is_overwritten = i < 64 && (image->overwrites >> i & 1) &&
+                                        covers(b->instance, o, &b->descs[i]);
     }
 }
 
@@ -371,8 +391,7 @@ static bool is_like_last(GpKernel *k, const GpCallArg *args, uint32_t count) {
 static GpStatus prepare_anew(GpKernel *k, const GpCallArg *args, uint32_t count, GpSite site,
                              GpDiags *diags) {
     GpExec *exec = NULL;
-    Bind b = {.kernel = k, .args = args, .count = count, .diags = diags};
-    b.site = gp_engine_resolve(k->engine, site);
+    Bind b = {.kernel = k, .args = args, .count = count, .site = site, .diags = diags};
     b.arena = gp_arena_new(&k->engine->session);
     if (!b.arena) return GpStatus_NoMemory;
     GpStatus status = protect(&b, bind_call);
@@ -387,7 +406,7 @@ static GpStatus prepare_anew(GpKernel *k, const GpCallArg *args, uint32_t count,
         return status;
     }
     normalise(b.descs, count);
-    plan_args(&b);
+    plan_args(&b, gp_exec_image(exec));
     gp_arena_free(k->bound);
     k->bound = b.arena;
     k->instance = b.instance;

@@ -59,7 +59,8 @@ static void put_image(GpText *t, const GpImage *m) {
     put_text(t, m->ptx, m->ptx_len);
     const uint32_t numbers[] = {m->threads,    m->shared_bytes, m->cluster[0],  m->cluster[1],
                                 m->cluster[2], m->ptx_version,  m->min_sm,      m->param_bytes,
-                                m->param_count, m->site_count};
+                                m->param_count, m->site_count,
+                                (uint32_t)m->overwrites, (uint32_t)(m->overwrites >> 32)};
     for (size_t i = 0; i < GP_COUNT(numbers); i++)
         put_u32(t, numbers[i]);
     for (uint32_t i = 0; i < m->param_count; i++) {
@@ -160,6 +161,8 @@ static void get_scalars(Reader *r, GpImage *m) {
     m->param_bytes = get_below(r, UINT16_MAX + 1);
     m->param_count = get_below(r, UINT16_MAX);
     m->site_count = get_below(r, 1 << 20);
+    m->overwrites = get_u32(r);
+    m->overwrites |= (uint64_t)get_u32(r) << 32;
     if (!m->name || !m->entry || !m->ptx)
         r->is_bad = true;
 }

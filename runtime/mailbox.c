@@ -269,7 +269,7 @@ GpStatus gp_failure_raise(GpFailure *f, GpDiags *diags) {
     const GpCheckSite *site =
         f->box.site < image->site_count ? &image->sites[f->box.site] : &unknown;
     GpSpan at = rt->hooks.locate && site->place.file
-                    ? rt->hooks.locate(rt->hooks.ud, &site->place)
+                    ? rt->hooks.locate(rt->hooks.ud, site)
                     : GP_NO_SPAN;
     GpDiag *d = report_title(f, site, at.src ? at : launched, diags);
     if (at.src) {

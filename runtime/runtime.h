@@ -49,10 +49,9 @@ typedef struct GpRuntimeHooks {
     ** `out`; false when it has none. Called only to build a message. NULL: no names. */
     bool (*name)(void *ud, const void *value, GpText *out);
     void *ud;
-    /* The span of a place in a kernel's source (a GpCheckSite's), for the message of a failed
-    ** check; its source lives as resolve's does. NULL: the message points at the launch and
-    ** names the place in a note. */
-    GpSpan (*locate)(void *ud, const GpPlaceInFile *place);
+    /* The span of a check in a kernel's source, for the message when it failed; its source lives
+    ** as resolve's does. NULL: the message points at the launch and names the place in a note. */
+    GpSpan (*locate)(void *ud, const GpCheckSite *site);
 } GpRuntimeHooks;
 
 typedef struct GpRuntimeConfig {

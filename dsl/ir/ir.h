@@ -234,6 +234,11 @@ bool gp_ir_verify(const GpIrFn *fn, GpText *why);
 ** unit_stride). A Mailbox comes last when the function has sites. Offsets are naturally aligned. */
 GpImageParam *gp_ir_abi(const GpIrFn *fn, GpArena *arena, uint32_t *count, uint32_t *bytes);
 
+/* The source-level arguments (bit i: argument i) that a launch overwrites whole, given that its
+** blocks or threads cover the argument and, on SIMT, that it is one-dimensional. Wants the
+** function before optimizing passes. */
+uint64_t gp_ir_overwrites(const GpIrFn *fn);
+
 /* Passes (dsl/ir/pass.def): runs those of a stage for the function's track, in place. Debug
 ** builds verify after every pass; a violation is a bug that names the pass. The semantic stage
 ** belongs to instantiation; the optimizing one to the backends. */

@@ -40,9 +40,9 @@ static inline GpSpan resolve_site(void *ud, GpSite site, const GpSiteHint *hint)
     return (GpSpan){w->script, start, (uint32_t)line.len};
 }
 
-static inline GpSpan locate_place(void *ud, const GpPlaceInFile *place) {
+static inline GpSpan locate_place(void *ud, const GpCheckSite *site) {
     World *w = ud;
-    return (GpSpan){w->kernels, w->kernels->line_starts[place->line - 1] + place->column - 1, 5};
+    return (GpSpan){w->kernels, w->kernels->line_starts[site->place.line - 1] + site->place.column - 1, 5};
 }
 
 static inline void collect_garbage(void *ud) {

@@ -1,0 +1,92 @@
+/* Which arguments a launch overwrites whole: every element stored on every path, none read. Such
+** a launch ends an older failure of the tensor. Recognises the two forms that kernels have, and
+** says no to anything else: a tile stored at the block's own coordinates, and an element stored
+** through the bounds check of the thread's linear index. */
+#include "dsl/ir/ir.h"
+
+typedef struct Walk {
+    const GpIrFn *fn;
+    uint64_t read;    /* arguments that are loaded from */
+    bool ends_early;  /* some thread or block may end before the stores */
+} Walk;
+
+/* The source-level argument that a function parameter belongs to; -1 for other values. */
+static int arg_of(const GpIrFn *fn, const GpValue *v) {
+    if (!v->region || v->region != fn->body || fn->params[v->index].arg >= 64) return -1;
+    return fn->params[v->index].arg;
+}
+
+static const GpValue *base_of(const GpValue *ptr) {
+    while (ptr->inst && ptr->inst->op == GpOp_PtrAdd) ptr = ptr->inst->operands[0];
+    return ptr;
+}
+
+static void visit(GpInst *inst, void *ud) {
+    Walk *w = ud;
+    bool is_load = inst->op == GpOp_Load || inst->op == GpOp_LoadTile;
+    int arg = is_load ? arg_of(w->fn, base_of(inst->operands[0])) : -1;
+    if (arg >= 0) w->read |= (uint64_t)1 << arg;
+    if (inst->op == GpOp_CheckDiv || inst->op == GpOp_Assert) w->ends_early = true;
+    if (inst->op == GpOp_Return && inst->parent != w->fn->body) w->ends_early = true;
+}
+
+/* ---- Tile: store_tile at program ids 0, 1, .. with no mask ------------------------------------ */
+
+static bool is_program_id(const GpValue *v, uint32_t axis) {
+    return v->inst && v->inst->op == GpOp_ProgramId && v->inst->axis == axis;
+}
+
+static bool is_own_tile(const GpInst *store) {
+    uint32_t rank = store->operands[0]->type->shape.rank;
+    if (store->operand_count != rank + 2) return false;
+    for (uint32_t axis = 0; axis < rank; axis++)
+        if (!is_program_id(store->operands[axis + 2], axis)) return false;
+    return true;
+}
+
+/* ---- SIMT: if index < len { store base[index] } ------------------------------------------------ */
+
+static bool is_cast_of(const GpValue *v, GpOp op) {
+    if (v->inst && v->inst->op == GpOp_Cast) v = v->inst->operands[0];
+    return v->inst && v->inst->op == op && v->inst->axis == 0;
+}
+
+/* block_id * block_dim + thread_id; the launch is one-dimensional when the caller says so. */
+static bool is_linear_index(const GpValue *v) {
+    if (v->inst && v->inst->op == GpOp_Select) v = v->inst->operands[1];
+    if (!v->inst || v->inst->op != GpOp_Add) return false;
+    const GpValue *product = v->inst->operands[0];
+    return product->inst && product->inst->op == GpOp_Mul &&
+           is_cast_of(product->inst->operands[0], GpOp_BlockId) &&
+           is_cast_of(product->inst->operands[1], GpOp_BlockDim) &&
+           is_cast_of(v->inst->operands[1], GpOp_ThreadId);
+}
+
+/* The argument that the branch stores whole; -1: none. */
+static int stored_by_branch(const GpIrFn *fn, const GpInst *branch) {
+    const GpInst *cmp = branch->operands[0]->inst;
+    if (!cmp || cmp->op != GpOp_Cmp || cmp->pred != GpPred_Lt) return -1;
+    const GpValue *index = cmp->operands[0];
+    int arg = arg_of(fn, cmp->operands[1]);
+    if (arg < 0 || !is_linear_index(index)) return -1;
+    for (const GpInst *i = branch->regions[0]->first; i; i = i->next) {
+        if (i->op != GpOp_Store || i->operand_count != 2) continue;
+        const GpInst *at = i->operands[0]->inst;
+        if (at && at->op == GpOp_PtrAdd && at->operands[1] == index && arg_of(fn, at->operands[0]) == arg)
+            return arg;
+    }
+    return -1;
+}
+
+uint64_t gp_ir_overwrites(const GpIrFn *fn) {
+    Walk w = {.fn = fn};
+    uint64_t stored = 0;
+    gp_ir_walk((GpIrFn *)(uintptr_t)fn, GpWalk_Before, visit, &w);
+    for (const GpInst *i = fn->body->first; i; i = i->next) {
+        int arg = -1;
+        if (i->op == GpOp_StoreTile && is_own_tile(i)) arg = arg_of(fn, i->operands[0]);
+        else if (i->op == GpOp_If) arg = stored_by_branch(fn, i);
+        if (arg >= 0) stored |= (uint64_t)1 << arg;
+    }
+    return w.ends_early ? 0 : stored & ~w.read;
+}
