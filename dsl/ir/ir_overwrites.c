@@ -66,14 +66,16 @@ static bool is_linear_index(const GpValue *v) {
 static int stored_by_branch(const GpIrFn *fn, const GpInst *branch) {
     const GpInst *cmp = branch->operands[0]->inst;
     if (!cmp || cmp->op != GpOp_Cmp || cmp->pred != GpPred_Lt) return -1;
-    const GpValue *index = cmp->operands[0];
-    int arg = arg_of(fn, cmp->operands[1]);
-    if (arg < 0 || !is_linear_index(index)) return -1;
+    const GpValue *index = cmp->operands[0], *length = cmp->operands[1];
+    int len_arg = arg_of(fn, length);
+    if (len_arg < 0 || fn->params[length->index].kind != GpParam_Len || !is_linear_index(index))
+        return -1;
     for (const GpInst *i = branch->regions[0]->first; i; i = i->next) {
         if (i->op != GpOp_Store || i->operand_count != 2) continue;
         const GpInst *at = i->operands[0]->inst;
-        if (at && at->op == GpOp_PtrAdd && at->operands[1] == index && arg_of(fn, at->operands[0]) == arg)
-            return arg;
+        if (!at || at->op != GpOp_PtrAdd || at->operands[1] != index) continue;
+        int arg = arg_of(fn, at->operands[0]);
+        if (arg >= 0 && (arg == len_arg || fn->equal_lens)) return arg; /* equal lengths share one value */
     }
     return -1;
 }
