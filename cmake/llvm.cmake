@@ -18,7 +18,8 @@ if(GPULUA_STATIC_LLVM)
   llvm_config(llvm_libs --link-static --libs ${components})
   target_link_libraries(gp_codegen INTERFACE -L${llvm_libdir} ${llvm_libs} -Wl,-Bstatic -lstdc++
                         -lzstd -lz -Wl,-Bdynamic -static-libgcc m pthread dl rt)
-  target_link_options(gp_codegen INTERFACE -Wl,--exclude-libs,ALL -Wl,--gc-sections)
+  # Pulls codegen/compat.c in before the C library is asked for the newer symbols that are in it.
+  target_link_options(gp_codegen INTERFACE -Wl,--exclude-libs,ALL -Wl,--gc-sections -Wl,-u,arc4random)
 else()
   target_link_libraries(gp_codegen INTERFACE ${llvm_libdir}/libLLVM.so m pthread dl)
 endif()
