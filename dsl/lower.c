@@ -161,6 +161,10 @@ static const char *make_symbol(GpLower *lo, const GpInstance *inst) {
             gp_shapety_print(a->shape, &text);
     }
     gp_text_printf(&text, "_%08x", (unsigned)(inst->key[0] ^ inst->key[0] >> 32));
+    if (text.failed) { /* a shorter symbol could be another instance's */
+        gp_text_free(&text);
+        gp_throw(lo->module->session, GpStatus_NoMemory);
+    }
     char *symbol = gp_arena_copy(lo->arena, gp_text_cstr(&text), text.len);
     gp_text_free(&text);
     for (char *c = symbol; *c; c++)

@@ -72,7 +72,7 @@ typedef struct GpEdge {
 
 typedef struct GpJoin {
     const GpType *type; /* of the value that edges carry; unit for none */
-    uint32_t depth; /* of the region that goes on after it */
+    uint32_t depth;     /* of the region that goes on after it */
     uint32_t leaf_count;
     GpLeaf *entry; /* the leaves of all live variables before */
     bool was_dead;
@@ -112,7 +112,7 @@ typedef struct GpLower {
     const GpDef *kernel;
     GpLowerFrame *frame;
     GpLowerTarget *targets;
-    uint32_t depth;        /* of expressions */
+    uint32_t depth; /* of expressions */
     uint32_t region_depth;
     GpMap by_local; /* GpLocal -> GpVar; unique because recursion is refused */
     GpMap escaping; /* locals whose address is a value: lower_escape.c */

@@ -443,15 +443,44 @@ static void test_failed_check(void **state) {
     run_done(&r);
 }
 
+/* Whichever allocation fails, binding and instantiation say so and nothing is lost. */
+static void test_out_of_memory(void **state) {
+    (void)state;
+    Run r;
+    run_init(&r);
+    Arg args[] = {I32(ix, 300, 0), I32(iz, 300, 0)};
+    GpArgDesc descs[2] = {describe(&args[0]), describe(&args[1])};
+    GpBindRequest request = {
+        .kernel = gp_module_find_kernel(r.m, GP_STR("features")), .args = descs, .arg_count = 2};
+    bool is_done = false;
+    for (uint64_t n = 1; !is_done; n++) {
+        GpArena *arena = gp_arena_new(&r.s);
+        GpInstance *inst = NULL;
+        GpIrFn *fn = NULL;
+        r.s.fail_at = n;
+        GpStatus status = gp_bind(r.m, arena, &request, r.diags, &inst);
+        if (status == GpStatus_Ok)
+            status = gp_instantiate(r.m, arena, inst, r.diags, &fn);
+        is_done = r.s.fail_at != 0;
+        r.s.fail_at = 0;
+        assert_int_equal(status, is_done ? GpStatus_Ok : GpStatus_NoMemory);
+        assert_true(is_done == (fn != NULL));
+        gp_arena_free(arena);
+        assert_true(n < 1000);
+    }
+    run_done(&r);
+}
+
 int main(int argc, char **argv) {
     source_path = argc > 1 ? argv[1] : "spec/lower/run.rs";
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_add),        cmocka_unit_test(test_saxpy),
-        cmocka_unit_test(test_vecadd),     cmocka_unit_test(test_clip),
-        cmocka_unit_test(test_mandelbrot), cmocka_unit_test(test_mixed),
-        cmocka_unit_test(test_casts),      cmocka_unit_test(test_sum_while),
-        cmocka_unit_test(test_tiles),      cmocka_unit_test(test_powers),
-        cmocka_unit_test(test_features),   cmocka_unit_test(test_failed_check),
+        cmocka_unit_test(test_add),           cmocka_unit_test(test_saxpy),
+        cmocka_unit_test(test_vecadd),        cmocka_unit_test(test_clip),
+        cmocka_unit_test(test_mandelbrot),    cmocka_unit_test(test_mixed),
+        cmocka_unit_test(test_casts),         cmocka_unit_test(test_sum_while),
+        cmocka_unit_test(test_tiles),         cmocka_unit_test(test_powers),
+        cmocka_unit_test(test_features),      cmocka_unit_test(test_failed_check),
+        cmocka_unit_test(test_out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
