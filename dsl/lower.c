@@ -8,7 +8,10 @@
 
 /* ---- Reporting and types -------------------------------------------------------------------- */
 
+/* What follows the first refusal may only follow from it: the value is missing. */
 void gp_lower_refuse(GpLower *lo, GpSpan span, const char *fmt, ...) {
+    if (lo->has_failed)
+        return;
     GpText text = {.session = lo->module->session};
     va_list args;
     va_start(args, fmt);

@@ -123,7 +123,7 @@ typedef struct GpLower {
 } GpLower;
 
 /* ---- lower.c */
-/* A form that this version does not lower: G0251 naming it, once. */
+/* A form that this version does not lower: G0251 naming it; one per instance. */
 GP_PRINTF(3, 4) void gp_lower_refuse(GpLower *lo, GpSpan span, const char *fmt, ...);
 /* The kernel grows or nests beyond what is compiled: G0252, once. */
 void gp_lower_too_large(GpLower *lo, GpSpan span);

@@ -73,7 +73,7 @@ static bool is_recursive(GpLower *lo, const GpDef *def, GpSpan call) {
     return false;
 }
 
-enum { VALUES_MAX = 1 << 20 }; /* IR values after which no more calls are expanded */
+enum { VALUES_MAX = 1 << 18 }; /* IR values after which no more calls are expanded */
 
 /* ---- Inlining ------------------------------------------------------------------------------- */
 
