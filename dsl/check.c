@@ -102,11 +102,30 @@ static void report_unknown(GpBody *b, GpSpan span, const GpType *t, const char *
         gp_primary_label(d, "cannot infer type");
 }
 
+/* A generic with an operator's bound is lowered as a number. */
+static void refuse_structs(GpBody *b, const GpPending *p, const GpGArg *args) {
+    const GpDef *parent = p->res->def->parent;
+    uint32_t first =
+        parent && parent->kind == GpDef_Trait ? 1 : 0; /* Self of a trait is no number */
+    for (uint32_t i = first; i < p->res->arg_count; i++) {
+        const GpDef *g = p->res->def->generics[i];
+        if (args[i].kind != GpGArg_Type || args[i].type->kind != GpTy_Adt ||
+            gp_ty_is_lang(args[i].type, GpLang_Tile))
+            continue;
+        for (uint32_t k = 0; k < g->bound_count; k++)
+            if (g->bounds[k]->lang >= GpLang_Add && g->bounds[k]->lang <= GpLang_Not)
+                gp_body_unsupported(
+                    b, p->node->span, "`%s` where the bound is `%s`: operators of structs",
+                    gp_ty_name(b->c->arena, args[i].type), g->bounds[k]->name->name);
+    }
+}
+
 static void finish_bound(GpBody *b, const GpPending *p) {
     const GpRes *res = p->res;
     GpGArg *args = GP_NEW_ARRAY(b->c->arena, GpGArg, res->arg_count);
     for (uint32_t i = 0; i < res->arg_count; i++)
         args[i] = gp_zonk_arg(b->c, res->args[i]);
+    refuse_structs(b, p, args);
     uint32_t at;
     const GpDef *missing;
     if (!gp_find_unmet_bound(b->c, res->def, args, res->arg_count, &at, &missing) ||
@@ -114,8 +133,9 @@ static void finish_bound(GpBody *b, const GpPending *p) {
         return;
     const char *trait = missing->name ? missing->name->name : "_";
     const char *type = gp_ty_name(b->c->arena, args[at].type);
-    GpDiag *d = gp_diag(b->c->diags, GpDiag_E0277, p->node->span,
-                        gp_arena_printf(b->c->arena, "the trait bound `%s: %s` is not satisfied", type, trait));
+    GpDiag *d = gp_diag(
+        b->c->diags, GpDiag_E0277, p->node->span,
+        gp_arena_printf(b->c->arena, "the trait bound `%s: %s` is not satisfied", type, trait));
     gp_primary_label(d, "the trait `%s` is not implemented for `%s`", trait, type);
     if (res->def->name && !res->def->is_std && res->def->span.src)
         gp_note_at(d, res->def->span, "required by a bound in `%s`", res->def->name->name);
@@ -126,8 +146,9 @@ static void finish_range(GpBody *b, const GpPending *p) {
     if (t->kind == GpTy_Error || t->kind == GpTy_Infer || gp_body_is_int(t))
         return;
     const char *type = gp_ty_name(b->c->arena, t);
-    GpDiag *d = gp_diag(b->c->diags, GpDiag_E0277, p->node->span,
-                        gp_arena_printf(b->c->arena, "the trait bound `%s: Step` is not satisfied", type));
+    GpDiag *d =
+        gp_diag(b->c->diags, GpDiag_E0277, p->node->span,
+                gp_arena_printf(b->c->arena, "the trait bound `%s: Step` is not satisfied", type));
     gp_primary_label(d, "the trait `Step` is not implemented for `%s`", type);
 }
 
@@ -137,8 +158,12 @@ void gp_body_settle(GpBody *b) {
         progress = false;
         for (uint32_t i = 0; i < b->pending.len; i++) {
             GpPending *p = &b->pending.at[i];
-            if (!p->is_done && p->kind == GpPending_Binary && gp_body_retry_binary(b, p, false))
+            if (p->is_done)
+                continue;
+            if (p->kind == GpPending_Binary && gp_body_retry_binary(b, p, false))
                 progress = b->pending.at[i].is_done = true;
+            else if (p->kind == GpPending_Impl && gp_body_select_impl(b, p->res) == GpSelection_One)
+                progress = p->is_done = true;
         }
     }
 }
@@ -160,6 +185,8 @@ static void finish_pending(GpBody *b) {
             gp_body_retry_binary(b, &p, true);
         else if (p.kind == GpPending_Cast)
             gp_body_finish_cast(b, p.node);
+        else if (p.kind == GpPending_Impl && gp_body_select_impl(b, p.res) != GpSelection_One)
+            gp_body_report_impl(b, p.res, p.node);
         else if (p.kind == GpPending_Bound)
             finish_bound(b, &p);
         else if (p.kind == GpPending_Range)
@@ -334,8 +361,8 @@ void gp_check_const(GpCheck *c, GpDef *def) {
     begin(&b, c, def);
     b.is_const = true;
     b.ret = def->const_type;
-    GpReason why = {type_node ? type_node->span : GP_NO_SPAN, "expected because of the type of the constant",
-                    NULL};
+    GpReason why = {type_node ? type_node->span : GP_NO_SPAN,
+                    "expected because of the type of the constant", NULL};
     gp_body_expect(&b, value, def->const_type, why);
     finish(&b, value, NULL);
     def->locals = b.locals.at;

@@ -4,7 +4,8 @@
 #include "dsl/check_body.h"
 #include "dsl/resolve.h"
 
-/* ---- aggregates --------------------------------------------------------------------------------- */
+/* ---- aggregates ---------------------------------------------------------------------------------
+ */
 
 const GpType *gp_check_tuple(GpBody *b, GpNode *n, const GpType *hint) {
     GpAstTuple *t = GP_AS(Tuple, n);
@@ -28,7 +29,8 @@ const GpType *gp_check_array(GpBody *b, GpNode *n, const GpType *hint) {
     if (hint)
         hint = gp_body_head(b, hint);
     const GpType *elem = hint && (hint->kind == GpTy_Array || hint->kind == GpTy_Slice)
-                             ? hint->inner : gp_fresh_type(b->c, GpInfer_Any);
+                             ? hint->inner
+                             : gp_fresh_type(b->c, GpInfer_Any);
     for (uint32_t i = 0; i < a->items.len; i++)
         gp_body_expect(b, a->items.at[i], elem, GP_NO_REASON);
     return gp_ty_array(b->c->types, elem, gp_const_int(b->c->types, a->items.len));
@@ -49,7 +51,8 @@ const GpType *gp_check_repeat(GpBody *b, GpNode *n, const GpType *hint) {
     return gp_ty_array(b->c->types, elem, count);
 }
 
-/* ---- struct literals ------------------------------------------------------------------------------ */
+/* ---- struct literals
+ * ------------------------------------------------------------------------------ */
 
 /* Fields of tuple structs and variants are named 0, 1, 2 .. */
 bool gp_body_find_field(const GpDef *def, GpSym name, uint32_t *out) {
@@ -92,7 +95,8 @@ const char *gp_body_missing_fields(GpBody *b, const GpDef *def, const bool *seen
     return copy;
 }
 
-static void report_unknown_field(GpBody *b, const GpDef *def, const GpAstFieldInit *f, const char *name) {
+static void report_unknown_field(GpBody *b, const GpDef *def, const GpAstFieldInit *f,
+                                 const char *name) {
     GpSpan at = {f->node.span.src, f->node.span.off, f->name->len};
     GpDiag *d;
     if (def->kind == GpDef_Variant)
@@ -110,8 +114,8 @@ static void check_field_init(GpBody *b, GpAstFieldInit *f, const GpType *want) {
     }
     GpLocal *local = gp_body_find_local(b, f->name);
     if (!local) {
-        gp_primary_label(gp_diag(b->c->diags, GpDiag_E0425, f->node.span,
-                                 "cannot find value", gp_arena_printf(b->c->arena, "`%s`", f->name->name), "this scope"),
+        gp_primary_label(gp_diag(b->c->diags, GpDiag_E0425, f->node.span, "cannot find value",
+                                 gp_arena_printf(b->c->arena, "`%s`", f->name->name), "this scope"),
                          "not found in this scope");
         return;
     }
@@ -119,7 +123,8 @@ static void check_field_init(GpBody *b, GpAstFieldInit *f, const GpType *want) {
         gp_body_mismatch(b, f->node.span, want, local->type, GP_NO_REASON);
 }
 
-static void check_fields(GpBody *b, GpAstStructLit *s, const GpRes *res, bool *seen, const char *name) {
+static void check_fields(GpBody *b, GpAstStructLit *s, const GpRes *res, bool *seen,
+                         const char *name) {
     const GpDef *def = res->def;
     for (uint32_t i = 0; i < s->fields.len; i++) {
         GpAstFieldInit *f = GP_AS(FieldInit, s->fields.at[i]);
@@ -150,7 +155,8 @@ const GpType *gp_check_struct_lit(GpBody *b, GpNode *n, const GpType *hint) {
         return gp_body_error(b);
     if (!found.def) {
         gp_primary_label(gp_diag(b->c->diags, GpDiag_E0574, s->path->span,
-                                 gp_arena_printf(b->c->arena, "builtin type `%s`", gp_body_text(b, s->path->span))),
+                                 gp_arena_printf(b->c->arena, "builtin type `%s`",
+                                                 gp_body_text(b, s->path->span))),
                          "not a struct, variant or union type");
         return gp_body_error(b);
     }
@@ -165,7 +171,8 @@ const GpType *gp_check_struct_lit(GpBody *b, GpNode *n, const GpType *hint) {
     }
     if (res->def->kind != GpDef_Struct && res->def->kind != GpDef_Variant) {
         gp_primary_label(gp_diag(b->c->diags, GpDiag_E0574, s->path->span,
-                                 gp_arena_printf(b->c->arena, "%s `%s`", gp_def_kind_name(res->def), res->def->name->name)),
+                                 gp_arena_printf(b->c->arena, "%s `%s`", gp_def_kind_name(res->def),
+                                                 res->def->name->name)),
                          "not a struct, variant or union type");
         return gp_body_error(b);
     }
@@ -179,9 +186,10 @@ const GpType *gp_check_struct_lit(GpBody *b, GpNode *n, const GpType *hint) {
     if (s->base)
         gp_body_expect(b, s->base, type, GP_NO_REASON);
     else if (missing)
-        gp_primary_label(gp_diag(b->c->diags, GpDiag_E0063, s->path->span,
-                                 gp_arena_printf(b->c->arena, "missing field%s %s in initializer of `%s`",
-                                                 missing == 1 ? "" : "s", names, gp_body_name(b, type))),
-                         "missing %s", names);
+        gp_primary_label(
+            gp_diag(b->c->diags, GpDiag_E0063, s->path->span,
+                    gp_arena_printf(b->c->arena, "missing field%s %s in initializer of `%s`",
+                                    missing == 1 ? "" : "s", names, gp_body_name(b, type))),
+            "missing %s", names);
     return type;
 }

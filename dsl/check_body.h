@@ -2,7 +2,8 @@
 ** points. Not for other files.
 **
 ** Reading order: check.c (driver, locals, final pass), check_coerce.c (coercion, E0308),
-** check_expr.c, check_lit.c, check_op.c, check_call.c, check_closure.c, check_stmt.c, check_flow.c,
+** check_expr.c, check_lit.c, check_op.c, check_call.c, check_impl.c, check_closure.c, check_stmt.c,
+*check_flow.c,
 ** check_pat.c, check_match.c, check_cast.c, check_macro.c, check_mut.c, check_const.c.
 **
 ** Types in flight may hold inference variables; gp_body_head gives the known head. Everything
@@ -14,7 +15,11 @@
 #include "dsl/check.h"
 
 typedef enum GpFrameKind {
-    GpFrame_Loop, GpFrame_While, GpFrame_For, GpFrame_Block, GpFrame_Closure
+    GpFrame_Loop,
+    GpFrame_While,
+    GpFrame_For,
+    GpFrame_Block,
+    GpFrame_Closure
 } GpFrameKind;
 
 /* What break, continue and return can leave. */
@@ -24,7 +29,7 @@ typedef struct GpFrame {
     GpSym label;          /* NULL: none */
     const GpType *result; /* Loop, Block: the value that break gives; Closure: its return type */
     bool has_break;
-    GpSpan ret_span;      /* Closure: its written return type, GP_NO_SPAN without one */
+    GpSpan ret_span; /* Closure: its written return type, GP_NO_SPAN without one */
     struct GpFrame *outer;
 } GpFrame;
 
@@ -38,15 +43,16 @@ typedef struct GpLocalInfo {
 
 /* Why a type is expected, for the second label of E0308. */
 typedef struct GpReason {
-    GpSpan span;       /* GP_NO_SPAN: no label */
+    GpSpan span; /* GP_NO_SPAN: no label */
     const char *label;
-    const GpDef *fn;   /* arguments: the function, noted as `defined here` */
+    const GpDef *fn; /* arguments: the function, noted as `defined here` */
 } GpReason;
 
 typedef enum GpPendingKind {
-    GpPending_Binary,  /* operands not known yet */
+    GpPending_Binary, /* operands not known yet */
     GpPending_Cast,
     GpPending_Bound,   /* the arguments of `res` must meet its def's bounds */
+    GpPending_Impl,    /* several impls fit the call `res` so far */
     GpPending_Range,   /* `type` must be an integer */
     GpPending_Diverge, /* a variable that only `!` flowed into */
 } GpPendingKind;
@@ -73,21 +79,21 @@ typedef struct GpClosureSig {
 
 typedef struct GpBody {
     GpCheck *c;
-    GpDef *fn;             /* the function or constant being checked */
+    GpDef *fn; /* the function or constant being checked */
     GP_VEC(GpLocal *) locals;
     GP_VEC(GpLocalInfo) infos;
     GP_VEC(GpLocal *) visible; /* innermost last */
     GP_VEC(GpPending) pending;
     GP_VEC(GpCallEdge) calls;
-    GpMap closures;        /* closure node -> GpClosureSig */
+    GpMap closures; /* closure node -> GpClosureSig */
     const GpType *ret;
-    GpSpan ret_span;       /* of the written return type, GP_NO_SPAN without one */
+    GpSpan ret_span; /* of the written return type, GP_NO_SPAN without one */
     GpFrame *frame;
     GpUnsafe *unsafe_block;
-    GpNode *closure;       /* innermost closure being checked */
+    GpNode *closure; /* innermost closure being checked */
     GpSpan diverged_at;
-    bool diverges;         /* what follows cannot be reached */
-    bool is_const;         /* a constant's value: no locals, no calls of non-const things */
+    bool diverges; /* what follows cannot be reached */
+    bool is_const; /* a constant's value: no locals, no calls of non-const things */
     bool has_reported_infer;
 } GpBody;
 
@@ -98,16 +104,16 @@ GpRes *gp_body_set_res(GpBody *b, GpNode *n, GpResKind kind);
 void gp_body_pend(GpBody *b, GpPending p);
 /* Tries what waits for types again; at the end nothing may wait. */
 void gp_body_settle(GpBody *b);
-const GpType *gp_body_head(GpBody *b, const GpType *t); /* shallow */
+const GpType *gp_body_head(GpBody *b, const GpType *t);  /* shallow */
 const GpType *gp_body_known(GpBody *b, const GpType *t); /* the same, after trying what waits */
-const char *gp_body_name(GpBody *b, const GpType *t);   /* zonked, for messages */
+const char *gp_body_name(GpBody *b, const GpType *t);    /* zonked, for messages */
 const GpType *gp_body_error(GpBody *b);
 const GpType *gp_body_unit(GpBody *b);
 const GpType *gp_body_bool(GpBody *b);
 bool gp_body_is(GpBody *b, const GpType *t, GpTypeKind kind);
 void gp_body_unsupported(GpBody *b, GpSpan span, const char *fmt, ...) GP_PRINTF(3, 4);
 const char *gp_body_text(GpBody *b, GpSpan span); /* the source text of a span, one line */
-GpNode *gp_body_bare(GpNode *n); /* without parentheses */
+GpNode *gp_body_bare(GpNode *n);                  /* without parentheses */
 
 /* ---- check_coerce.c */
 #define GP_NO_REASON ((GpReason){GP_NO_SPAN, NULL, NULL})
@@ -118,7 +124,8 @@ bool gp_body_coerce(GpBody *b, GpNode *n, const GpType *want, GpReason why);
 bool gp_body_can_coerce(GpBody *b, GpNode *n, const GpType *want);
 /* Equal types, where an equality of shapes that only an instance can decide is an obligation. */
 bool gp_body_unify(GpBody *b, const GpType *a, const GpType *t, GpSpan span);
-GpDiag *gp_body_mismatch(GpBody *b, GpSpan span, const GpType *want, const GpType *got, GpReason why);
+GpDiag *gp_body_mismatch(GpBody *b, GpSpan span, const GpType *want, const GpType *got,
+                         GpReason why);
 /* `i32` in backticks, or integer, floating-point number, closure .. */
 const char *gp_body_describe(GpBody *b, const GpType *t);
 
@@ -128,7 +135,8 @@ const GpType *gp_body_expr(GpBody *b, GpNode *n, const GpType *hint);
 const GpType *gp_check_path(GpBody *b, GpNode *n, const GpType *hint);
 /* Resolves a path expression that is no local; false after an error. */
 bool gp_body_resolve(GpBody *b, GpNode *n, const char *what, GpRes *out);
-const GpType *gp_body_field_type(GpBody *b, const GpDef *owner, const GpGArg *args, uint32_t count, uint32_t i);
+const GpType *gp_body_field_type(GpBody *b, const GpDef *owner, const GpGArg *args, uint32_t count,
+                                 uint32_t i);
 const GpType *gp_body_adt_of(GpBody *b, const GpRes *res); /* of a struct or variant with args */
 void gp_body_need_unsafe(GpBody *b, GpSpan span, const char *what, const char *label);
 
@@ -160,10 +168,20 @@ const GpType *gp_check_call(GpBody *b, GpNode *n, const GpType *hint);
 const GpType *gp_check_method(GpBody *b, GpNode *n, const GpType *hint);
 void gp_body_use_fn(GpBody *b, const GpDef *def, const GpGArg *args, uint32_t count, GpSpan span);
 
+/* ---- check_impl.c */
+typedef enum GpSelection { GpSelection_None, GpSelection_One, GpSelection_Several } GpSelection;
+/* Binds the trait's generics in res->args when one impl fits; One too where nothing is to select.
+ */
+GpSelection gp_body_select_impl(GpBody *b, const GpRes *res);
+/* The same; waits when several fit, reports when none does. */
+void gp_body_need_impl(GpBody *b, const GpRes *res, GpNode *n);
+void gp_body_report_impl(GpBody *b, const GpRes *res, GpNode *n);
+
 /* ---- check_closure.c */
 const GpType *gp_check_closure(GpBody *b, GpNode *n, const GpType *hint);
 /* want: parameter types, then the return type; NULL entries are unknown */
-const GpType *gp_body_closure(GpBody *b, GpNode *n, const GpType *const *want, uint32_t count, const GpType *ret);
+const GpType *gp_body_closure(GpBody *b, GpNode *n, const GpType *const *want, uint32_t count,
+                              const GpType *ret);
 
 /* ---- check_stmt.c */
 const GpType *gp_check_block(GpBody *b, GpNode *n, const GpType *hint);
@@ -216,6 +234,7 @@ void gp_body_mark_addressed(GpBody *b, GpNode *place);
 bool gp_body_oblige_const(GpBody *b, const GpConst *lhs, const GpConst *rhs, GpSpan span);
 bool gp_body_oblige_shape(GpBody *b, const GpShapeTy *lhs, const GpShapeTy *rhs, GpSpan span);
 /* Numbers of elements of reshape, axes of broadcast. */
-void gp_body_check_shapes(GpBody *b, const GpDef *fn, const GpType *from, const GpType *to, GpSpan span);
+void gp_body_check_shapes(GpBody *b, const GpDef *fn, const GpType *from, const GpType *to,
+                          GpSpan span);
 
 #endif

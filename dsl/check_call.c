@@ -4,7 +4,8 @@
 
 static const char *plural(uint32_t n) { return n == 1 ? "" : "s"; }
 
-/* ---- what a call of a function means for its caller ------------------------------------------- */
+/* ---- what a call of a function means for its caller -------------------------------------------
+ */
 
 static GpTrack track_of(const GpBody *b, const GpDef *def) {
     static const GpTrack tracks[] = {
@@ -21,8 +22,9 @@ static GpTrack track_of(const GpBody *b, const GpDef *def) {
         crate = crate->parent;
     if (!def->has_op)
         return GpTrack_None;
-    return crate == b->c->std->cutile_core ? GpTrack_Tile
-           : crate == b->c->std->cuda_device ? GpTrack_Simt : GpTrack_None;
+    return crate == b->c->std->cutile_core   ? GpTrack_Tile
+           : crate == b->c->std->cuda_device ? GpTrack_Simt
+                                             : GpTrack_None;
 }
 
 static void check_track(GpBody *b, const GpDef *callee, GpSpan span) {
@@ -35,11 +37,12 @@ static void check_track(GpBody *b, const GpDef *callee, GpSpan span) {
         return;
     bool is_tile_op = track == GpTrack_Tile;
     const char *fn = b->fn->name ? b->fn->name->name : "_";
-    GpDiag *d = gp_diag(b->c->diags, GpDiag_G0221, span, callee->name->name, is_tile_op ? "tile" : "SIMT", fn,
-                        is_tile_op ? "SIMT" : "tile");
+    GpDiag *d = gp_diag(b->c->diags, GpDiag_G0221, span, callee->name->name,
+                        is_tile_op ? "tile" : "SIMT", fn, is_tile_op ? "SIMT" : "tile");
     gp_primary_label(d, "%s operation", is_tile_op ? "tile" : "SIMT");
     if (b->fn->kernel.track != GpTrack_None && b->fn->kernel.span.src)
-        gp_label(d, b->fn->kernel.span, "this makes `%s` a %s kernel", fn, is_tile_op ? "SIMT" : "tile");
+        gp_label(d, b->fn->kernel.span, "this makes `%s` a %s kernel", fn,
+                 is_tile_op ? "SIMT" : "tile");
 }
 
 static void pend_bounds(GpBody *b, const GpRes *res, GpNode *n) {
@@ -52,36 +55,39 @@ void gp_body_use_fn(GpBody *b, const GpDef *def, const GpGArg *args, uint32_t co
     (void)count;
     GP_PUSH(b->c->arena, &b->calls, ((GpCallEdge){def, span}));
     if (def->is_unsafe)
-        gp_body_need_unsafe(b, span, gp_arena_printf(b->c->arena, "call to unsafe function `%s`", def->name->name),
-                            "call to unsafe function");
+        gp_body_need_unsafe(
+            b, span, gp_arena_printf(b->c->arena, "call to unsafe function `%s`", def->name->name),
+            "call to unsafe function");
     if (def->kernel.track != GpTrack_None)
         gp_primary_label(gp_diag(b->c->diags, GpDiag_G0222, span, def->name->name),
                          "kernels are launched from the host program");
     check_track(b, def, span);
 }
 
-/* ---- arguments ------------------------------------------------------------------------------------ */
+/* ---- arguments
+ * ------------------------------------------------------------------------------------ */
 
 typedef struct Callee {
-    const GpDef *def;          /* NULL: a value */
-    const GpType *const *params; /* with generics replaced; without self */
+    const GpDef *def;              /* NULL: a value */
+    const GpType *const *params;   /* with generics replaced; without self */
     const GpType *const *declared; /* as declared; NULL for values */
     uint32_t count;
-    const GpGArg *args;        /* for def's generics */
+    const GpGArg *args; /* for def's generics */
     uint32_t arg_count;
-    const char *noun;          /* "function", "method", "struct", "enum variant", "closure" */
-    GpSpan span;               /* of the name, for labels */
+    const char *noun; /* "function", "method", "struct", "enum variant", "closure" */
+    GpSpan span;      /* of the name, for labels */
 } Callee;
 
 static void report_count(GpBody *b, const Callee *c, GpNode *call, GpNodeList args) {
-    const char *title = gp_arena_printf(b->c->arena, "this %s takes %u argument%s but %u argument%s %s supplied",
-                                        c->noun, c->count, plural(c->count), args.len, plural(args.len),
-                                        args.len == 1 ? "was" : "were");
+    const char *title = gp_arena_printf(
+        b->c->arena, "this %s takes %u argument%s but %u argument%s %s supplied", c->noun, c->count,
+        plural(c->count), args.len, plural(args.len), args.len == 1 ? "was" : "were");
     GpDiag *d = gp_diag(b->c->diags, GpDiag_E0061, c->span, title);
     uint32_t close = call->span.off + call->span.len;
     GpSpan parens = {call->span.src, c->span.off + c->span.len, close - c->span.off - c->span.len};
     if (args.len + 1 == c->count)
-        gp_label(d, parens, "argument #%u of type `%s` is missing", c->count, gp_body_name(b, c->params[args.len]));
+        gp_label(d, parens, "argument #%u of type `%s` is missing", c->count,
+                 gp_body_name(b, c->params[args.len]));
     else if (args.len > c->count)
         gp_label(d, args.at[c->count]->span, "unexpected argument #%u of type `%s`", c->count + 1,
                  gp_body_name(b, gp_expr_type(args.at[c->count])));
@@ -99,17 +105,21 @@ static const GpType *fn_bound(const GpType *declared) {
 }
 
 /* "fn(i32) -> f32" */
-static const char *fn_text(GpBody *b, const GpType *const *params, uint32_t count, const GpType *ret) {
+static const char *fn_text(GpBody *b, const GpType *const *params, uint32_t count,
+                           const GpType *ret) {
     const char *list = "";
     for (uint32_t i = 0; i < count; i++)
-        list = gp_arena_printf(b->c->arena, "%s%s%s", list, i ? ", " : "", gp_body_name(b, params[i]));
+        list =
+            gp_arena_printf(b->c->arena, "%s%s%s", list, i ? ", " : "", gp_body_name(b, params[i]));
     return gp_arena_printf(b->c->arena, "fn(%s) -> %s", list, gp_body_name(b, ret));
 }
 
 /* An argument for a parameter of type F: Fn(A, B) -> C: a closure takes its types from the bound, a
 ** function must have them. */
-static void check_callable(GpBody *b, const Callee *c, GpNode *arg, const GpType *param, const GpType *bound) {
-    GpSubst s = {(const GpDef *const *)c->def->generics, c->args, GP_MIN(c->arg_count, c->def->generic_count)};
+static void check_callable(GpBody *b, const Callee *c, GpNode *arg, const GpType *param,
+                           const GpType *bound) {
+    GpSubst s = {(const GpDef *const *)c->def->generics, c->args,
+                 GP_MIN(c->arg_count, c->def->generic_count)};
     bound = gp_ty_subst(b->c->types, bound, &s);
     uint32_t count = bound->arg_count - 1;
     const GpType **want = GP_NEW_ARRAY(b->c->arena, const GpType *, count);
@@ -133,7 +143,8 @@ static void check_callable(GpBody *b, const Callee *c, GpNode *arg, const GpType
         fits = gp_body_unify(b, want[i], sig.params[i], arg->span);
     if (!fits)
         gp_primary_label(gp_diag(b->c->diags, GpDiag_E0631, arg->span), "expected `%s`, found `%s`",
-                         fn_text(b, want, count, ret), fn_text(b, sig.params, sig.param_count, sig.ret));
+                         fn_text(b, want, count, ret),
+                         fn_text(b, sig.params, sig.param_count, sig.ret));
     gp_body_use_fn(b, t->def, t->args, t->arg_count, arg->span);
 }
 
@@ -144,7 +155,9 @@ static void check_args(GpBody *b, const Callee *c, GpNode *call, GpNodeList args
         report_count(b, c, call, args);
         return;
     }
-    GpReason why = {c->span, gp_arena_printf(b->c->arena, "arguments to this %s are incorrect", c->noun), c->def};
+    GpReason why = {c->span,
+                    gp_arena_printf(b->c->arena, "arguments to this %s are incorrect", c->noun),
+                    c->def};
     for (int pass = 0; pass < 2; pass++) /* closures last: the others tell their types */
         for (uint32_t i = 0; i < args.len; i++) {
             GpNode *arg = args.at[i];
@@ -164,7 +177,8 @@ static void guide_by_result(GpBody *b, const GpType *ret, const GpType *hint) {
         return;
     hint = gp_body_head(b, hint);
     ret = gp_body_head(b, ret);
-    if (hint->kind == GpTy_Infer || hint->kind == GpTy_Ref || hint->kind == GpTy_Error || !ret->has_infer)
+    if (hint->kind == GpTy_Infer || hint->kind == GpTy_Ref || hint->kind == GpTy_Error ||
+        !ret->has_infer)
         return;
     gp_unify(b->c, ret, hint);
 }
@@ -174,9 +188,11 @@ static void forget_args(GpBody *b, GpNodeList args) {
         gp_body_expr(b, args.at[i], NULL);
 }
 
-/* ---- calls of paths --------------------------------------------------------------------------------- */
+/* ---- calls of paths
+ * --------------------------------------------------------------------------------- */
 
-static const GpType *check_fn_call(GpBody *b, GpNode *n, GpAstCall *call, const GpRes *res, const GpType *hint) {
+static const GpType *check_fn_call(GpBody *b, GpNode *n, GpAstCall *call, const GpRes *res,
+                                   const GpType *hint) {
     GpDef *def = res->def;
     GpFnSig sig = gp_sig_subst(b->c, def, res->args, res->arg_count);
     GpRes *own = gp_body_set_res(b, n, GpRes_Def);
@@ -189,8 +205,13 @@ static const GpType *check_fn_call(GpBody *b, GpNode *n, GpAstCall *call, const 
     uint32_t count = sig.param_count; /* less when modes at the end are left out */
     if (call->args.len < count && call->args.len + sig.optional_count >= count)
         count = call->args.len;
-    Callee c = {.def = def, .params = sig.params, .declared = def->sig.params, .count = count,
-                .args = res->args, .arg_count = res->arg_count, .noun = "function",
+    Callee c = {.def = def,
+                .params = sig.params,
+                .declared = def->sig.params,
+                .count = count,
+                .args = res->args,
+                .arg_count = res->arg_count,
+                .noun = "function",
                 .span = call->callee->span};
     check_args(b, &c, n, call->args);
     if (call->args.len == count && count)
@@ -198,7 +219,8 @@ static const GpType *check_fn_call(GpBody *b, GpNode *n, GpAstCall *call, const 
     return sig.ret;
 }
 
-static const GpType *check_construct(GpBody *b, GpNode *n, GpAstCall *call, const GpRes *res, const GpType *hint) {
+static const GpType *check_construct(GpBody *b, GpNode *n, GpAstCall *call, const GpRes *res,
+                                     const GpType *hint) {
     GpDef *def = res->def;
     const GpType *type = gp_body_adt_of(b, res);
     GpRes *own = gp_body_set_res(b, n, GpRes_Construct);
@@ -209,13 +231,17 @@ static const GpType *check_construct(GpBody *b, GpNode *n, GpAstCall *call, cons
     const GpType **params = GP_NEW_ARRAY(b->c->arena, const GpType *, def->field_count);
     for (uint32_t i = 0; i < def->field_count; i++)
         params[i] = gp_body_field_type(b, def, res->args, res->arg_count, i);
-    Callee c = {.def = def, .params = params, .count = def->field_count,
-                .noun = def->kind == GpDef_Variant ? "enum variant" : "struct", .span = call->callee->span};
+    Callee c = {.def = def,
+                .params = params,
+                .count = def->field_count,
+                .noun = def->kind == GpDef_Variant ? "enum variant" : "struct",
+                .span = call->callee->span};
     check_args(b, &c, n, call->args);
     return type;
 }
 
-/* ---- calls of values ---------------------------------------------------------------------------------- */
+/* ---- calls of values
+ * ---------------------------------------------------------------------------------- */
 
 static bool sig_of_value(GpBody *b, const GpType *t, Callee *c, const GpType **ret) {
     if (t->kind == GpTy_Ref)
@@ -287,8 +313,8 @@ const GpType *gp_check_call(GpBody *b, GpNode *n, const GpType *hint) {
     *gp_body_set_res(b, callee, found.kind) = found;
     if (found.def->kind == GpDef_Fn)
         return check_fn_call(b, n, call, &found, hint);
-    if ((found.def->kind == GpDef_Struct || found.def->kind == GpDef_Variant) && found.def->field_count &&
-        !(found.def->field_names && found.def->field_names[0]))
+    if ((found.def->kind == GpDef_Struct || found.def->kind == GpDef_Variant) &&
+        found.def->field_count && !(found.def->field_names && found.def->field_names[0]))
         return check_construct(b, n, call, &found, hint);
     forget_args(b, call->args);
     callee->type = gp_body_error(b);
@@ -298,7 +324,8 @@ const GpType *gp_check_call(GpBody *b, GpNode *n, const GpType *hint) {
     return gp_body_error(b);
 }
 
-/* ---- methods ------------------------------------------------------------------------------------------ */
+/* ---- methods
+ * ------------------------------------------------------------------------------------------ */
 
 static GpSpan method_span(GpAstMethodCall *m) {
     const GpSpan r = m->receiver->span;
@@ -330,7 +357,8 @@ static const GpType *report_no_method(GpBody *b, GpAstMethodCall *m, const GpTyp
     const char *type = gp_body_name(b, t);
     GpSpan at = method_span(m);
     if (t->kind == GpTy_Infer && t->infer == GpInfer_Any) {
-        gp_primary_label(gp_diag(b->c->diags, GpDiag_E0282, m->receiver->span, ""), "cannot infer type");
+        gp_primary_label(gp_diag(b->c->diags, GpDiag_E0282, m->receiver->span, ""),
+                         "cannot infer type");
         return gp_body_error(b);
     }
     if (t->kind == GpTy_Infer) {
@@ -355,7 +383,8 @@ static const GpType *report_no_method(GpBody *b, GpAstMethodCall *m, const GpTyp
 
 /* The receiver's steps from the lookup; a &mut taken by value is reborrowed, so that it can be
 ** used again. */
-static void adjust_receiver(GpBody *b, GpNode *receiver, const GpAdjust *steps, const GpType *self) {
+static void adjust_receiver(GpBody *b, GpNode *receiver, const GpAdjust *steps,
+                            const GpType *self) {
     const GpType *from = gp_body_head(b, gp_expr_type(receiver));
     uint32_t derefs = 0;
     bool is_mut = false, is_borrow = false;
@@ -382,11 +411,14 @@ static void apply_generics(GpBody *b, GpAstMethodCall *m, const GpMethod *found)
     if (!m->has_generics)
         return;
     if (m->generics.len != own) {
-        gp_primary_label(gp_diag(b->c->diags, GpDiag_E0107, method_span(m),
-                                 gp_arena_printf(b->c->arena, "method takes %u generic argument%s but %u generic argument%s %s supplied",
-                                                 own, plural(own), m->generics.len, plural(m->generics.len),
-                                                 m->generics.len == 1 ? "was" : "were")),
-                         "expected %u generic argument%s", own, plural(own));
+        gp_primary_label(
+            gp_diag(b->c->diags, GpDiag_E0107, method_span(m),
+                    gp_arena_printf(
+                        b->c->arena,
+                        "method takes %u generic argument%s but %u generic argument%s %s supplied",
+                        own, plural(own), m->generics.len, plural(m->generics.len),
+                        m->generics.len == 1 ? "was" : "were")),
+            "expected %u generic argument%s", own, plural(own));
         return;
     }
     for (uint32_t i = 0; i < own; i++) {
@@ -412,19 +444,25 @@ const GpType *gp_check_method(GpBody *b, GpNode *n, const GpType *hint) {
         return t->kind == GpTy_Error || t->kind == GpTy_Never ? t : report_no_method(b, m, t);
     }
     apply_generics(b, m, &found);
-    GpFnSig sig = gp_sig_subst(b->c, found.fn, found.args, found.arg_count);
-    adjust_receiver(b, m->receiver, found.adjust, gp_body_head(b, sig.params[0]));
-    gp_unify(b->c, sig.params[0], gp_expr_type(m->receiver));
     GpRes *res = gp_body_set_res(b, n, GpRes_Method);
     res->def = found.fn;
     res->args = found.args;
     res->arg_count = found.arg_count;
+    gp_body_need_impl(b, res, n);
+    GpFnSig sig = gp_sig_subst(b->c, found.fn, found.args, found.arg_count);
+    adjust_receiver(b, m->receiver, found.adjust, gp_body_head(b, sig.params[0]));
+    gp_unify(b->c, sig.params[0], gp_expr_type(m->receiver));
     gp_body_use_fn(b, found.fn, found.args, found.arg_count, method_span(m));
     pend_bounds(b, res, n);
     guide_by_result(b, sig.ret, hint);
-    Callee c = {.def = found.fn, .params = sig.params + 1, .declared = found.fn->sig.params + 1,
-                .count = sig.param_count - 1, .args = found.args, .arg_count = found.arg_count,
-                .noun = "method", .span = method_span(m)};
+    Callee c = {.def = found.fn,
+                .params = sig.params + 1,
+                .declared = found.fn->sig.params + 1,
+                .count = sig.param_count - 1,
+                .args = found.args,
+                .arg_count = found.arg_count,
+                .noun = "method",
+                .span = method_span(m)};
     check_args(b, &c, n, m->args);
     gp_body_check_shapes(b, found.fn, gp_expr_type(m->receiver), sig.ret, n->span);
     return sig.ret;

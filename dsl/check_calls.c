@@ -4,11 +4,12 @@
 
 static void report_track(GpCheck *c, const GpDef *fn, const GpCallEdge *e) {
     bool is_tile = e->callee->track == GpTrack_Tile;
-    GpDiag *d = gp_diag(c->diags, GpDiag_G0221, e->span, e->callee->name->name, is_tile ? "tile" : "SIMT",
-                        fn->name->name, is_tile ? "SIMT" : "tile");
+    GpDiag *d = gp_diag(c->diags, GpDiag_G0221, e->span, e->callee->name->name,
+                        is_tile ? "tile" : "SIMT", fn->name->name, is_tile ? "SIMT" : "tile");
     gp_primary_label(d, "uses %s operations", is_tile ? "tile" : "SIMT");
     if (fn->kernel.track != GpTrack_None && fn->kernel.span.src)
-        gp_label(d, fn->kernel.span, "this makes `%s` a %s kernel", fn->name->name, is_tile ? "SIMT" : "tile");
+        gp_label(d, fn->kernel.span, "this makes `%s` a %s kernel", fn->name->name,
+                 is_tile ? "SIMT" : "tile");
 }
 
 /* One round of spreading tracks from callees to callers. */
@@ -29,7 +30,8 @@ static bool spread(GpCheck *c, GpDef *fn) {
     return changed;
 }
 
-/* ---- recursion ------------------------------------------------------------------------------------ */
+/* ---- recursion
+ * ------------------------------------------------------------------------------------ */
 
 typedef struct Visit {
     GpDef *fn;
@@ -41,7 +43,8 @@ enum { Seen_No = 2, Seen_Open = 3, Seen_Done = 4 }; /* check_state, which gp_che
 static void report_cycle(GpCheck *c, const GpDef *from, const GpCallEdge *e) {
     GpDiag *d = gp_diag(c->diags, GpDiag_G0250, e->span,
                         gp_arena_printf(c->arena, "`%s` leads to itself", e->callee->name->name));
-    gp_primary_label(d, from == e->callee ? "recursive call" : "leads back to `%s`", e->callee->name->name);
+    gp_primary_label(d, from == e->callee ? "recursive call" : "leads back to `%s`",
+                     e->callee->name->name);
     gp_help(d, "write it as a loop");
 }
 

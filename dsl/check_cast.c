@@ -2,8 +2,10 @@
 #include "dsl/check_body.h"
 
 static bool is_literal(const GpNode *n) {
-    if (n->kind == GpNode_Paren) return is_literal(GP_AS(Paren, (GpNode *)n)->operand);
-    if (n->kind == GpNode_Unary) return is_literal(GP_AS(Unary, (GpNode *)n)->operand);
+    if (n->kind == GpNode_Paren)
+        return is_literal(GP_AS(Paren, (GpNode *)n)->operand);
+    if (n->kind == GpNode_Unary)
+        return is_literal(GP_AS(Unary, (GpNode *)n)->operand);
     return n->kind == GpNode_Lit;
 }
 
@@ -56,8 +58,9 @@ static void report_bool(GpBody *b, GpNode *n, GpNode *operand, const GpType *fro
     GpDiag *d = gp_diag(b->c->diags, GpDiag_E0054, n->span, gp_ty_name(b->c->arena, from));
     gp_primary_label(d, "unsupported cast");
     if (gp_body_is_int(from))
-        gp_suggest(d, (GpSpan){n->span.src, operand->span.off + operand->span.len,
-                               n->span.off + n->span.len - operand->span.off - operand->span.len},
+        gp_suggest(d,
+                   (GpSpan){n->span.src, operand->span.off + operand->span.len,
+                            n->span.off + n->span.len - operand->span.off - operand->span.len},
                    " != 0", "compare with zero instead");
 }
 
@@ -65,8 +68,8 @@ void gp_body_finish_cast(GpBody *b, GpNode *n) {
     GpNode *operand = GP_AS(Cast, n)->operand;
     const GpType *to = gp_zonk(b->c, n->type);
     const GpType *from = gp_zonk(b->c, gp_expr_type(operand));
-    if (to->kind == GpTy_Error || from->kind == GpTy_Error || from->kind == GpTy_Never || from->has_infer ||
-        to->has_infer || is_allowed(from, to))
+    if (to->kind == GpTy_Error || from->kind == GpTy_Error || from->kind == GpTy_Never ||
+        from->has_infer || to->has_infer || is_allowed(from, to))
         return;
     const char *fn = gp_ty_name(b->c->arena, from), *tn = gp_ty_name(b->c->arena, to);
     if (is_bool(to) && gp_body_is_number(from)) {
@@ -76,11 +79,13 @@ void gp_body_finish_cast(GpBody *b, GpNode *n) {
     } else if ((is_primitive(from) || from->kind == GpTy_Ref) && is_primitive(to)) {
         GpDiag *d = gp_diag(b->c->diags, GpDiag_E0606, n->span, fn, tn);
         if (from->kind == GpTy_Ref && is_allowed(from->inner, to))
-            gp_suggest(d, (GpSpan){operand->span.src, operand->span.off, 0}, "*", "dereference the expression");
+            gp_suggest(d, (GpSpan){operand->span.src, operand->span.off, 0}, "*",
+                       "dereference the expression");
     } else {
         GpDiag *d = gp_diag(b->c->diags, GpDiag_E0605, n->span, fn, tn);
-        gp_primary_label(d, "an `as` expression can only be used to convert between primitive types or to "
-                            "coerce to a specific trait object");
+        gp_primary_label(
+            d, "an `as` expression can only be used to convert between primitive types or to "
+               "coerce to a specific trait object");
         if (gp_ty_is_lang(from, GpLang_Tile))
             gp_help(d, "use `convert_tile::<..>(..)` to convert the elements of a tile");
     }

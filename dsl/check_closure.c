@@ -2,7 +2,8 @@
 ** the parameter that they are passed to. */
 #include "dsl/check_body.h"
 
-static void check_params(GpBody *b, GpAstClosure *cl, GpClosureSig *sig, const GpType *const *want, uint32_t count) {
+static void check_params(GpBody *b, GpAstClosure *cl, GpClosureSig *sig, const GpType *const *want,
+                         uint32_t count) {
     for (uint32_t i = 0; i < cl->params.len; i++) {
         GpAstParam *p = GP_AS(Param, cl->params.at[i]);
         const GpType *t = i < count ? want[i] : NULL;
@@ -21,12 +22,16 @@ static void check_params(GpBody *b, GpAstClosure *cl, GpClosureSig *sig, const G
     }
 }
 
-const GpType *gp_body_closure(GpBody *b, GpNode *n, const GpType *const *want, uint32_t count, const GpType *ret) {
+const GpType *gp_body_closure(GpBody *b, GpNode *n, const GpType *const *want, uint32_t count,
+                              const GpType *ret) {
     GpAstClosure *cl = GP_AS(Closure, n);
     if (want && count != cl->params.len) {
-        GpDiag *d = gp_diag(b->c->diags, GpDiag_E0593, n->span,
-                            gp_arena_printf(b->c->arena, "closure is expected to take %u argument%s, but it takes %u argument%s",
-                                            count, count == 1 ? "" : "s", cl->params.len, cl->params.len == 1 ? "" : "s"));
+        GpDiag *d = gp_diag(
+            b->c->diags, GpDiag_E0593, n->span,
+            gp_arena_printf(b->c->arena,
+                            "closure is expected to take %u argument%s, but it takes %u argument%s",
+                            count, count == 1 ? "" : "s", cl->params.len,
+                            cl->params.len == 1 ? "" : "s"));
         gp_primary_label(d, "takes %u argument%s", cl->params.len, cl->params.len == 1 ? "" : "s");
     }
     GpClosureSig *sig = GP_NEW(b->c->arena, GpClosureSig);
@@ -35,7 +40,10 @@ const GpType *gp_body_closure(GpBody *b, GpNode *n, const GpType *const *want, u
     sig->ret = cl->ret ? gp_type_of_node(b->c, b->fn, cl->ret) : gp_fresh_type(b->c, GpInfer_Any);
     if (ret && !gp_unify(b->c, sig->ret, ret) && cl->ret)
         gp_body_mismatch(b, cl->ret->span, ret, sig->ret, GP_NO_REASON);
-    GpFrame frame = {.kind = GpFrame_Closure, .node = n, .result = sig->ret, .outer = b->frame,
+    GpFrame frame = {.kind = GpFrame_Closure,
+                     .node = n,
+                     .result = sig->ret,
+                     .outer = b->frame,
                      .ret_span = cl->ret ? cl->ret->span : GP_NO_SPAN};
     GpNode *outer_closure = b->closure;
     bool diverged = b->diverges;

@@ -57,7 +57,8 @@ static void explain_shapes(GpBody *b, GpDiag *d, const GpType *want, const GpTyp
 }
 
 /* The change that makes a simple mistake right; each was tried on the program it answers. */
-static void help_mismatch(GpBody *b, GpDiag *d, GpSpan span, const GpType *want, const GpType *got) {
+static void help_mismatch(GpBody *b, GpDiag *d, GpSpan span, const GpType *want,
+                          const GpType *got) {
     want = gp_zonk(b->c, want);
     got = gp_zonk(b->c, got);
     explain_shapes(b, d, want, got);
@@ -79,14 +80,17 @@ static void help_mismatch(GpBody *b, GpDiag *d, GpSpan span, const GpType *want,
         gp_suggest(d, start, "*", "consider dereferencing the borrow");
 }
 
-GpDiag *gp_body_mismatch(GpBody *b, GpSpan span, const GpType *want, const GpType *got, GpReason why) {
+GpDiag *gp_body_mismatch(GpBody *b, GpSpan span, const GpType *want, const GpType *got,
+                         GpReason why) {
     GpDiag *d = gp_diag(b->c->diags, GpDiag_E0308, span, "mismatched types");
-    gp_primary_label(d, "expected %s, found %s", gp_body_describe(b, want), gp_body_describe(b, got));
+    gp_primary_label(d, "expected %s, found %s", gp_body_describe(b, want),
+                     gp_body_describe(b, got));
     if (why.label && why.span.src)
         gp_label(d, why.span, "%s", why.label);
     help_mismatch(b, d, span, want, got);
     if (why.fn && why.fn->name && why.fn->span.src && !why.fn->is_std)
-        gp_note_at(d, why.fn->span, "%s defined here", why.fn->sig.has_self ? "method" : "function");
+        gp_note_at(d, why.fn->span, "%s defined here",
+                   why.fn->sig.has_self ? "method" : "function");
     return d;
 }
 
@@ -100,7 +104,8 @@ static bool unify_arg(GpBody *b, const GpGArg *a, const GpGArg *t, GpSpan span) 
     if (a->kind == GpGArg_Const)
         return gp_unify_const(b->c, a->value, t->value) ||
                gp_body_oblige_const(b, a->value, t->value, span);
-    return gp_unify_shape(b->c, a->shape, t->shape) || gp_body_oblige_shape(b, a->shape, t->shape, span);
+    return gp_unify_shape(b->c, a->shape, t->shape) ||
+           gp_body_oblige_shape(b, a->shape, t->shape, span);
 }
 
 bool gp_body_unify(GpBody *b, const GpType *a, const GpType *t, GpSpan span) {
@@ -172,6 +177,11 @@ bool gp_body_can_coerce(GpBody *b, GpNode *n, const GpType *want) {
     }
     if (got->kind == GpTy_Ref && want->kind == GpTy_Ref)
         return coerce_ref(b, n, got, want);
+    if (got->kind == GpTy_Ref && want->kind == GpTy_RawPtr && (got->is_mut || !want->is_mut) &&
+        gp_unify(b->c, want->inner, got->inner)) {
+        gp_body_unsupported(b, n->span, "the implicit conversion of a reference to a pointer");
+        return true;
+    }
     return gp_body_unify(b, want, got, n->span);
 }
 

@@ -38,7 +38,8 @@ static Verdict compare(GpBody *b, const GpConst *lhs, const GpConst *rhs) {
     return value == 0 ? Verdict_Equal : Verdict_Different;
 }
 
-static void keep(GpBody *b, GpObligationKind kind, const GpConst *lhs, const GpConst *rhs, GpSpan span) {
+static void keep(GpBody *b, GpObligationKind kind, const GpConst *lhs, const GpConst *rhs,
+                 GpSpan span) {
     GpModule *m = b->c->module;
     GpObligation **at = &m->obligations;
     for (; *at; at = &(*at)->next)
@@ -61,18 +62,29 @@ bool gp_body_oblige_const(GpBody *b, const GpConst *lhs, const GpConst *rhs, GpS
     return true;
 }
 
-/* A shape generic as its elements, where its rank is known; NULL otherwise. */
-static const GpShapeTy *expand(GpBody *b, const GpShapeTy *s) {
-    if (s->kind != GpShape_Param)
-        return s->kind == GpShape_List ? s : NULL;
+/* Extents one by one. A GpShapeTy cannot hold them: the list of all elements of a shape generic is
+** that generic again. */
+typedef struct Dims {
+    uint8_t rank;
+    const GpConst *dim[GP_MAX_RANK];
+} Dims;
+
+/* False for a generic whose rank is not known, and for no shape. */
+static bool expand(GpBody *b, const GpShapeTy *s, Dims *out) {
+    if (s->kind == GpShape_List) {
+        out->rank = s->rank;
+        memcpy(out->dim, s->dim, sizeof out->dim);
+        return true;
+    }
     int64_t rank;
-    const GpType *t = s->param->const_type;
-    if (!t || t->kind != GpTy_Array || !gp_const_value(t->count, &rank) || rank < 0 || rank > GP_MAX_RANK)
-        return NULL;
-    const GpConst *dims[GP_MAX_RANK];
+    const GpType *t = s->kind == GpShape_Param ? s->param->const_type : NULL;
+    if (!t || t->kind != GpTy_Array || !gp_const_value(t->count, &rank) || rank < 0 ||
+        rank > GP_MAX_RANK)
+        return false;
+    out->rank = (uint8_t)rank;
     for (int32_t i = 0; i < rank; i++)
-        dims[i] = gp_const_atom(b->c->types, (GpAtom){s->param, i});
-    return gp_shape_list(b->c->types, dims, (uint8_t)rank);
+        out->dim[i] = gp_const_atom(b->c->types, (GpAtom){s->param, i});
+    return true;
 }
 
 bool gp_body_oblige_shape(GpBody *b, const GpShapeTy *lhs, const GpShapeTy *rhs, GpSpan span) {
@@ -80,74 +92,80 @@ bool gp_body_oblige_shape(GpBody *b, const GpShapeTy *lhs, const GpShapeTy *rhs,
     rhs = gp_zonk_arg(b->c, (GpGArg){.kind = GpGArg_Shape, .shape = rhs}).shape;
     if (lhs->kind == GpShape_Error || rhs->kind == GpShape_Error)
         return true;
-    lhs = expand(b, lhs);
-    rhs = expand(b, rhs);
-    if (!lhs || !rhs || lhs->rank != rhs->rank)
+    Dims l, r;
+    if (!expand(b, lhs, &l) || !expand(b, rhs, &r) || l.rank != r.rank)
         return false;
-    for (uint8_t i = 0; i < lhs->rank; i++)
-        if (lhs->dim[i]->kind == GpConst_Poly && rhs->dim[i]->kind == GpConst_Poly &&
-            compare(b, lhs->dim[i], rhs->dim[i]) == Verdict_Different)
+    for (uint8_t i = 0; i < l.rank; i++)
+        if (l.dim[i]->kind == GpConst_Poly && r.dim[i]->kind == GpConst_Poly &&
+            compare(b, l.dim[i], r.dim[i]) == Verdict_Different)
             return false;
-    for (uint8_t i = 0; i < lhs->rank; i++)
-        if (!gp_unify_const(b->c, lhs->dim[i], rhs->dim[i]) &&
-            !gp_body_oblige_const(b, lhs->dim[i], rhs->dim[i], span))
+    for (uint8_t i = 0; i < l.rank; i++)
+        if (!gp_unify_const(b->c, l.dim[i], r.dim[i]) &&
+            !gp_body_oblige_const(b, l.dim[i], r.dim[i], span))
             return false;
     return true;
 }
 
-/* ---- reshape and broadcast --------------------------------------------------------------------- */
+/* ---- reshape and broadcast ---------------------------------------------------------------------
+ */
 
-static const GpShapeTy *tile_shape(GpBody *b, const GpType *t) {
-    t = gp_zonk(b->c, t);
-    if (!gp_ty_is_lang(t, GpLang_Tile) || t->arg_count != 2 || t->args[1].kind != GpGArg_Shape)
-        return NULL;
-    const GpShapeTy *s = expand(b, t->args[1].shape);
-    for (uint8_t i = 0; s && i < s->rank; i++)
-        if (s->dim[i]->kind != GpConst_Poly)
-            return NULL;
-    return s;
+/* False when the type is no tile or an extent is no polynomial. */
+static bool tile_dims(GpBody *b, const GpType *t, Dims *out) {
+    if (!gp_ty_is_lang(t, GpLang_Tile) || t->arg_count != 2 || t->args[1].kind != GpGArg_Shape ||
+        !expand(b, t->args[1].shape, out))
+        return false;
+    for (uint8_t i = 0; i < out->rank; i++)
+        if (out->dim[i]->kind != GpConst_Poly)
+            return false;
+    return true;
 }
 
-static const char *shape_text(GpBody *b, const GpShapeTy *s) {
+static const char *shape_text(GpBody *b, const GpType *tile) {
     GpText t = {.session = gp_arena_session(b->c->arena)};
-    gp_shapety_print(s, &t);
+    gp_shapety_print(tile->args[1].shape, &t);
     const char *copy = gp_arena_copy(b->c->arena, gp_text_cstr(&t), t.len);
     gp_text_free(&t);
     return copy;
 }
 
-static const GpConst *numel(GpBody *b, const GpShapeTy *s) {
+static const GpConst *numel(GpBody *b, const Dims *s) {
     const GpConst *n = gp_const_int(b->c->types, 1);
     for (uint8_t i = 0; i < s->rank; i++)
         n = gp_const_mul(b->c->types, n, s->dim[i]);
     return n;
 }
 
-static void check_reshape(GpBody *b, const GpShapeTy *from, const GpShapeTy *to, GpSpan span) {
-    const GpConst *have = numel(b, from), *want = numel(b, to);
+static void check_reshape(GpBody *b, const GpType *from, const GpType *to, GpSpan span) {
+    Dims f, t;
+    if (!tile_dims(b, from, &f) || !tile_dims(b, to, &t))
+        return;
+    const GpConst *have = numel(b, &f), *want = numel(b, &t);
     if (gp_body_oblige_const(b, have, want, span))
         return;
-    GpText h = {.session = gp_arena_session(b->c->arena)}, w = {.session = h.session};
-    gp_const_print(have, &h);
-    gp_const_print(want, &w);
+    GpText ht = {.session = gp_arena_session(b->c->arena)}, wt = {.session = ht.session};
+    gp_const_print(have, &ht);
+    gp_const_print(want, &wt);
     GpDiag *d = gp_diag(b->c->diags, GpDiag_G0151, span, shape_text(b, from), shape_text(b, to));
-    gp_primary_label(d, "%s elements into %s", gp_text_cstr(&h), gp_text_cstr(&w));
-    gp_text_free(&h);
-    gp_text_free(&w);
+    gp_primary_label(d, "%s elements into %s", gp_text_cstr(&ht), gp_text_cstr(&wt));
+    gp_text_free(&ht);
+    gp_text_free(&wt);
 }
 
 /* Axes align at the end, as in NumPy. */
-static void check_broadcast(GpBody *b, const GpShapeTy *from, const GpShapeTy *to, GpSpan span) {
+static void check_broadcast(GpBody *b, const GpType *from, const GpType *to, GpSpan span) {
+    Dims f, t;
+    if (!tile_dims(b, from, &f) || !tile_dims(b, to, &t))
+        return;
     const GpConst *one = gp_const_int(b->c->types, 1);
-    bool fits = from->rank <= to->rank;
-    for (uint8_t i = 0; fits && i < from->rank; i++) {
-        const GpConst *f = from->dim[i], *t = to->dim[to->rank - from->rank + i];
-        Verdict is_one = compare(b, f, one), is_equal = compare(b, f, t);
+    bool fits = f.rank <= t.rank;
+    for (uint8_t i = 0; fits && i < f.rank; i++) {
+        const GpConst *have = f.dim[i], *want = t.dim[t.rank - f.rank + i];
+        Verdict is_one = compare(b, have, one), is_equal = compare(b, have, want);
         if (is_one == Verdict_Equal || is_equal == Verdict_Equal)
             continue;
         fits = is_one == Verdict_Open || is_equal == Verdict_Open;
         if (fits && b->c->module)
-            keep(b, GpObligation_Broadcast, f, t, span);
+            keep(b, GpObligation_Broadcast, have, want, span);
     }
     if (fits)
         return;
@@ -156,21 +174,16 @@ static void check_broadcast(GpBody *b, const GpShapeTy *from, const GpShapeTy *t
     gp_help(d, "insert the axis of extent 1 first: `.reshape(..).broadcast(..)`");
 }
 
-void gp_body_check_shapes(GpBody *b, const GpDef *fn, const GpType *from, const GpType *to, GpSpan span) {
-    bool is_reshape = fn->intrinsic == GpIntrinsic_ReshapeTile;
-    bool is_broadcast = fn->intrinsic == GpIntrinsic_BroadcastTile;
-    if (!is_reshape && !is_broadcast)
-        return;
-    const GpShapeTy *f = tile_shape(b, from), *t = tile_shape(b, to);
-    if (!f || !t)
-        return;
-    if (is_reshape)
-        check_reshape(b, f, t, span);
-    else
-        check_broadcast(b, f, t, span);
+void gp_body_check_shapes(GpBody *b, const GpDef *fn, const GpType *from, const GpType *to,
+                          GpSpan span) {
+    if (fn->intrinsic == GpIntrinsic_ReshapeTile)
+        check_reshape(b, gp_zonk(b->c, from), gp_zonk(b->c, to), span);
+    else if (fn->intrinsic == GpIntrinsic_BroadcastTile)
+        check_broadcast(b, gp_zonk(b->c, from), gp_zonk(b->c, to), span);
 }
 
-/* ---- what is left for instances -------------------------------------------------------------------- */
+/* ---- what is left for instances
+ * -------------------------------------------------------------------- */
 
 static void print_one(const GpObligation *o, GpText *out) {
     GpPlaceInFile at = gp_span_start(o->span);
@@ -199,11 +212,13 @@ static bool discharge(GpModule *m, const GpObligation *o, const GpSubst *subst, 
     if (lhs == rhs || !gp_const_value(lhs, &l) || !gp_const_value(rhs, &r) || l == r ||
         (o->kind == GpObligation_Broadcast && l == 1))
         return true;
-    GpText lt = {.session = m->session}, rt = {.session = m->session}, values = {.session = m->session};
+    GpText lt = {.session = m->session}, rt = {.session = m->session},
+           values = {.session = m->session};
     gp_const_print(o->lhs, &lt);
     gp_const_print(o->rhs, &rt);
     gp_text_printf(&values, "%lld and %lld", (long long)l, (long long)r);
-    GpDiag *d = gp_diag(diags, GpDiag_G0153, o->span, gp_text_cstr(&lt), gp_text_cstr(&rt), gp_text_cstr(&values));
+    GpDiag *d = gp_diag(diags, GpDiag_G0153, o->span, gp_text_cstr(&lt), gp_text_cstr(&rt),
+                        gp_text_cstr(&values));
     gp_primary_label(d, "needs equal extents here");
     if (o->fn->name && o->fn->span.src)
         gp_label(d, o->fn->span, "in this instance of `%s`", o->fn->name->name);

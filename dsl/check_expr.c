@@ -29,8 +29,7 @@ static GpSym similar_local(GpBody *b, GpSym name) {
 static void report_unresolved(GpBody *b, GpNode *n, GpSym name, const char *what) {
     if (gp_report_unknown_import(b->c, b->fn, name, n->span))
         return;
-    GpDiag *d = gp_diag(b->c->diags, GpDiag_E0425, n->span,
-                        what,
+    GpDiag *d = gp_diag(b->c->diags, GpDiag_E0425, n->span, what,
                         gp_arena_printf(b->c->arena, "`%s`", name->name), "this scope");
     gp_primary_label(d, "not found in this scope");
     GpSym near = similar_local(b, name);
@@ -54,14 +53,16 @@ static bool is_of_other_track(GpBody *b, GpNode *n) {
     GpSym first = GP_AS(Segment, p->segments.at[0])->name;
     bool is_lone = p->segments.len == 1;
     GpNamespace ns = is_lone ? GpNs_Value : GpNs_Type;
-    if (!prelude || gp_find_name(b->c, b->fn, first, ns) || !gp_find_in_module(b->c, prelude, first, ns))
+    if (!prelude || gp_find_name(b->c, b->fn, first, ns) ||
+        !gp_find_in_module(b->c, prelude, first, ns))
         return false;
     bool is_tile = other == GpTrack_Tile;
-    GpDiag *d = gp_diag(b->c->diags, GpDiag_G0221, n->span, gp_body_text(b, n->span), is_tile ? "tile" : "SIMT",
-                        b->fn->name->name, is_tile ? "SIMT" : "tile");
+    GpDiag *d = gp_diag(b->c->diags, GpDiag_G0221, n->span, gp_body_text(b, n->span),
+                        is_tile ? "tile" : "SIMT", b->fn->name->name, is_tile ? "SIMT" : "tile");
     gp_primary_label(d, "%s operation", is_tile ? "tile" : "SIMT");
     if (b->fn->kernel.span.src)
-        gp_label(d, b->fn->kernel.span, "this makes `%s` a %s kernel", b->fn->name->name, is_tile ? "SIMT" : "tile");
+        gp_label(d, b->fn->kernel.span, "this makes `%s` a %s kernel", b->fn->name->name,
+                 is_tile ? "SIMT" : "tile");
     return true;
 }
 
@@ -72,10 +73,11 @@ static bool is_type_name(GpBody *b, GpNode *n, GpSym name) {
     GpElem elem;
     const GpDef *def = gp_find_name(b->c, b->fn, name, GpNs_Type);
     const char *kind = def ? gp_def_kind_name(def) : "builtin type";
-    if (!def && !gp_elem_find((GpStr){name->name, name->len}, &elem) && strcmp(name->name, "usize") &&
-        strcmp(name->name, "isize"))
+    if (!def && !gp_elem_find((GpStr){name->name, name->len}, &elem) &&
+        strcmp(name->name, "usize") && strcmp(name->name, "isize"))
         return false;
-    GpDiag *d = gp_diag(b->c->diags, GpDiag_E0423, n->span, gp_arena_printf(b->c->arena, "%s `%s`", kind, name->name));
+    GpDiag *d = gp_diag(b->c->diags, GpDiag_E0423, n->span,
+                        gp_arena_printf(b->c->arena, "%s `%s`", kind, name->name));
     gp_primary_label(d, "not a value");
     return true;
 }
@@ -124,22 +126,24 @@ void gp_body_need_unsafe(GpBody *b, GpSpan span, const char *what, const char *l
 
 static const GpType *type_of_def(GpBody *b, GpNode *n, const GpRes *res) {
     GpDef *def = res->def;
-    GpSubst s = {(const GpDef *const *)def->generics, res->args, GP_MIN(res->arg_count, def->generic_count)};
+    GpSubst s = {(const GpDef *const *)def->generics, res->args,
+                 GP_MIN(res->arg_count, def->generic_count)};
     if (def->kind == GpDef_Fn)
         return gp_ty_fn(b->c->types, def, res->args, res->arg_count);
     if (def->kind == GpDef_ConstParam)
         return def->const_type ? def->const_type : gp_body_error(b);
     if (def->kind == GpDef_Const || def->kind == GpDef_Static) {
-        GpAstStatic *st = def->node && def->node->kind == GpNode_Static ? GP_AS(Static, def->node) : NULL;
+        GpAstStatic *st =
+            def->node && def->node->kind == GpNode_Static ? GP_AS(Static, def->node) : NULL;
         if (st && st->is_mut)
-            gp_body_need_unsafe(b, n->span, "use of mutable static",
-                                "use of mutable static");
+            gp_body_need_unsafe(b, n->span, "use of mutable static", "use of mutable static");
         return def->const_type ? gp_ty_subst(b->c->types, def->const_type, &s) : gp_body_error(b);
     }
     if (def->kind == GpDef_Struct || def->kind == GpDef_Variant) {
         if (def->field_count == 0)
             return gp_body_adt_of(b, res);
-        gp_body_unsupported(b, n->span, "the constructor `%s` as a function value", def->name->name);
+        gp_body_unsupported(b, n->span, "the constructor `%s` as a function value",
+                            def->name->name);
         return gp_body_error(b);
     }
     GpDiag *d = gp_diag(b->c->diags, GpDiag_E0423, n->span,
@@ -163,12 +167,14 @@ const GpType *gp_check_path(GpBody *b, GpNode *n, const GpType *hint) {
     *res = found;
     if (!found.def)
         return gp_body_error(b);
-    if ((found.def->kind == GpDef_Struct || found.def->kind == GpDef_Variant) && found.def->field_count == 0)
+    if ((found.def->kind == GpDef_Struct || found.def->kind == GpDef_Variant) &&
+        found.def->field_count == 0)
         res->kind = GpRes_Construct;
     return type_of_def(b, n, res);
 }
 
-/* ---- fields and indexing ----------------------------------------------------------------------- */
+/* ---- fields and indexing -----------------------------------------------------------------------
+ */
 
 static void report_no_field(GpBody *b, GpNode *n, const GpType *base, GpSym name) {
     const GpType *t = gp_zonk(b->c, base);
@@ -186,7 +192,8 @@ static void report_no_field(GpBody *b, GpNode *n, const GpType *base, GpSym name
     if (t->kind != GpTy_Infer && gp_find_method(b->c, b->fn, base, name, &m)) {
         GpDiag *d = gp_diag(b->c->diags, GpDiag_E0615, end, name->name, gp_body_name(b, base));
         gp_primary_label(d, "method, not a field");
-        gp_suggest(d, (GpSpan){end.src, end.off + end.len, 0}, "()", "use parentheses to call the method");
+        gp_suggest(d, (GpSpan){end.src, end.off + end.len, 0}, "()",
+                   "use parentheses to call the method");
         return;
     }
     if (t->kind != GpTy_Adt && t->kind != GpTy_Tuple) {
@@ -202,7 +209,8 @@ static void report_no_field(GpBody *b, GpNode *n, const GpType *base, GpSym name
             if (t->def->field_names && t->def->field_names[i])
                 gp_text_printf(&fields, "%s`%s`", i ? ", " : "", t->def->field_names[i]->name);
     if (fields.len)
-        gp_note(d, "available field%s: %s", t->def->field_count == 1 ? " is" : "s are", gp_text_cstr(&fields));
+        gp_note(d, "available field%s: %s", t->def->field_count == 1 ? " is" : "s are",
+                gp_text_cstr(&fields));
     gp_text_free(&fields);
 }
 
@@ -280,7 +288,8 @@ static const GpType *check_index(GpBody *b, GpNode *n, const GpType *hint) {
     return check_index_type(b, ix->index, base, elem) ? elem : gp_body_error(b);
 }
 
-/* ---- borrows ------------------------------------------------------------------------------------ */
+/* ---- borrows ------------------------------------------------------------------------------------
+ */
 
 static const GpType *check_borrow(GpBody *b, GpNode *n, const GpType *hint) {
     GpAstBorrow *r = GP_AS(Borrow, n);
@@ -332,26 +341,43 @@ static const GpType *check_bad(GpBody *b, GpNode *n, const GpType *hint) {
     return gp_body_error(b);
 }
 
-/* ---- dispatch ------------------------------------------------------------------------------------- */
+/* ---- dispatch
+ * ------------------------------------------------------------------------------------- */
 
 typedef const GpType *(*CheckFn)(GpBody *b, GpNode *n, const GpType *hint);
 static const CheckFn check_fns[GpNode_count] = {
-    [GpNode_Lit] = gp_check_lit,           [GpNode_PathExpr] = gp_check_path,
-    [GpNode_Unary] = gp_check_unary,       [GpNode_Binary] = gp_check_binary,
-    [GpNode_Assign] = gp_check_assign,     [GpNode_Call] = gp_check_call,
-    [GpNode_MethodCall] = gp_check_method, [GpNode_Field] = check_field,
-    [GpNode_Index] = check_index,          [GpNode_Range] = gp_check_range,
-    [GpNode_Borrow] = check_borrow,        [GpNode_Cast] = gp_check_cast,
-    [GpNode_Tuple] = gp_check_tuple,       [GpNode_Array] = gp_check_array,
-    [GpNode_Repeat] = gp_check_repeat,     [GpNode_StructLit] = gp_check_struct_lit,
-    [GpNode_If] = gp_check_if,             [GpNode_LetCond] = check_let_cond,
-    [GpNode_Match] = gp_check_match,       [GpNode_While] = gp_check_while,
-    [GpNode_Loop] = gp_check_loop,         [GpNode_For] = gp_check_for,
-    [GpNode_Block] = gp_check_block,       [GpNode_Break] = gp_check_break,
-    [GpNode_Continue] = gp_check_continue, [GpNode_Return] = gp_check_return,
-    [GpNode_Closure] = gp_check_closure,   [GpNode_Try] = check_try,
-    [GpNode_Paren] = check_paren,          [GpNode_Macro] = gp_check_macro,
-    [GpNode_Wild] = check_wild,            [GpNode_Bad] = check_bad,
+    [GpNode_Lit] = gp_check_lit,
+    [GpNode_PathExpr] = gp_check_path,
+    [GpNode_Unary] = gp_check_unary,
+    [GpNode_Binary] = gp_check_binary,
+    [GpNode_Assign] = gp_check_assign,
+    [GpNode_Call] = gp_check_call,
+    [GpNode_MethodCall] = gp_check_method,
+    [GpNode_Field] = check_field,
+    [GpNode_Index] = check_index,
+    [GpNode_Range] = gp_check_range,
+    [GpNode_Borrow] = check_borrow,
+    [GpNode_Cast] = gp_check_cast,
+    [GpNode_Tuple] = gp_check_tuple,
+    [GpNode_Array] = gp_check_array,
+    [GpNode_Repeat] = gp_check_repeat,
+    [GpNode_StructLit] = gp_check_struct_lit,
+    [GpNode_If] = gp_check_if,
+    [GpNode_LetCond] = check_let_cond,
+    [GpNode_Match] = gp_check_match,
+    [GpNode_While] = gp_check_while,
+    [GpNode_Loop] = gp_check_loop,
+    [GpNode_For] = gp_check_for,
+    [GpNode_Block] = gp_check_block,
+    [GpNode_Break] = gp_check_break,
+    [GpNode_Continue] = gp_check_continue,
+    [GpNode_Return] = gp_check_return,
+    [GpNode_Closure] = gp_check_closure,
+    [GpNode_Try] = check_try,
+    [GpNode_Paren] = check_paren,
+    [GpNode_Macro] = gp_check_macro,
+    [GpNode_Wild] = check_wild,
+    [GpNode_Bad] = check_bad,
 };
 
 const GpType *gp_body_expr(GpBody *b, GpNode *n, const GpType *hint) {

@@ -1,7 +1,8 @@
 /* Control flow: conditions, if, loops, break, continue, return, ranges. */
 #include "dsl/check_body.h"
 
-/* ---- conditions ------------------------------------------------------------------------------- */
+/* ---- conditions -------------------------------------------------------------------------------
+ */
 
 void gp_body_cond(GpBody *b, GpNode *n) {
     n->type = gp_body_bool(b);
@@ -22,7 +23,8 @@ void gp_body_cond(GpBody *b, GpNode *n) {
     gp_body_expect(b, n, gp_body_bool(b), GP_NO_REASON);
 }
 
-/* ---- if ------------------------------------------------------------------------------------------ */
+/* ---- if
+ * ------------------------------------------------------------------------------------------ */
 
 static GpSpan tail_span(GpNode *n) {
     while (n->kind == GpNode_Block && GP_AS(Block, n)->tail)
@@ -60,12 +62,14 @@ static const GpType *join_else(GpBody *b, GpAstIf *f, const GpType *then, const 
         return gp_expr_type(f->then);
     GpDiag *d = gp_diag(b->c->diags, GpDiag_E0308, tail_span(f->otherwise),
                         "`if` and `else` have incompatible types");
-    gp_primary_label(d, "expected %s, found %s", gp_body_describe(b, then), gp_body_describe(b, other));
+    gp_primary_label(d, "expected %s, found %s", gp_body_describe(b, then),
+                     gp_body_describe(b, other));
     gp_label(d, tail_span(f->then), "expected because of this");
     return gp_body_error(b);
 }
 
-static const GpType *check_if(GpBody *b, GpNode *n, const GpType *want, const GpType *hint, GpReason why) {
+static const GpType *check_if(GpBody *b, GpNode *n, const GpType *want, const GpType *hint,
+                              GpReason why) {
     GpAstIf *f = GP_AS(If, n);
     uint32_t visible = b->visible.len;
     gp_body_cond(b, f->cond);
@@ -92,7 +96,8 @@ static const GpType *check_if(GpBody *b, GpNode *n, const GpType *want, const Gp
         t = join_else(b, f, t, hint);
     }
     b->diverges = before || (then_diverges && b->diverges);
-    bool is_never = gp_body_is(b, f->then->type, GpTy_Never) && gp_body_is(b, f->otherwise->type, GpTy_Never);
+    bool is_never =
+        gp_body_is(b, f->then->type, GpTy_Never) && gp_body_is(b, f->otherwise->type, GpTy_Never);
     return is_never ? gp_ty_never(b->c->types) : t;
 }
 
@@ -108,7 +113,8 @@ const GpType *gp_body_if_expect(GpBody *b, GpNode *n, const GpType *want, GpReas
     return want;
 }
 
-/* ---- loops ------------------------------------------------------------------------------------------ */
+/* ---- loops
+ * ------------------------------------------------------------------------------------------ */
 
 static void check_loop_body(GpBody *b, GpFrame *frame, GpNode *body) {
     bool before = b->diverges;
@@ -142,7 +148,8 @@ const GpType *gp_check_loop(GpBody *b, GpNode *n, const GpType *hint) {
     return frame.has_break ? frame.result : gp_ty_never(b->c->types);
 }
 
-/* ---- for ---------------------------------------------------------------------------------------------- */
+/* ---- for
+ * ---------------------------------------------------------------------------------------------- */
 
 static const GpType *range_type(GpBody *b, const GpType *item) {
     const GpDef *def = b->c->std->lang[GpLang_Range];
@@ -186,8 +193,10 @@ static const GpType *report_iter(GpBody *b, GpNode *iter, const GpType *t) {
                         gp_arena_printf(b->c->arena, "`%s` is not an iterator", name));
     gp_primary_label(d, "`%s` is not an iterator", name);
     if (gp_body_is_int(t))
-        gp_note(d, "if you want to iterate between `start` until a value `end`, use the exclusive range "
-                   "syntax `start..end` or the inclusive range syntax `start..=end`");
+        gp_note(
+            d,
+            "if you want to iterate between `start` until a value `end`, use the exclusive range "
+            "syntax `start..end` or the inclusive range syntax `start..=end`");
     return gp_body_error(b);
 }
 
@@ -247,7 +256,8 @@ const GpType *gp_check_range(GpBody *b, GpNode *n, const GpType *hint) {
     return gp_body_error(b);
 }
 
-/* ---- leaving ------------------------------------------------------------------------------------------- */
+/* ---- leaving
+ * ------------------------------------------------------------------------------------------- */
 
 static GpFrame *find_frame(GpBody *b, GpNode *n, GpSym label, const char *word) {
     GpFrame *through = NULL;
@@ -265,12 +275,14 @@ static GpFrame *find_frame(GpBody *b, GpNode *n, GpSym label, const char *word) 
         gp_label(d, through->node->span, "enclosing closure");
     } else if (label) {
         GpSpan at = {n->span.src, n->span.off + (uint32_t)strlen(word) + 1, label->len};
-        gp_primary_label(gp_diag(b->c->diags, GpDiag_E0426, at, label->name), "undeclared label `%s`", label->name);
+        gp_primary_label(gp_diag(b->c->diags, GpDiag_E0426, at, label->name),
+                         "undeclared label `%s`", label->name);
     } else {
         bool is_break = strcmp(word, "break") == 0;
-        GpDiag *d = gp_diag(b->c->diags, GpDiag_E0268, n->span, word,
-                            is_break ? " or labeled block" : "");
-        gp_primary_label(d, "cannot `%s` outside of a loop%s", word, is_break ? " or labeled block" : "");
+        GpDiag *d =
+            gp_diag(b->c->diags, GpDiag_E0268, n->span, word, is_break ? " or labeled block" : "");
+        gp_primary_label(d, "cannot `%s` outside of a loop%s", word,
+                         is_break ? " or labeled block" : "");
     }
     return NULL;
 }
@@ -333,7 +345,8 @@ const GpType *gp_check_return(GpBody *b, GpNode *n, const GpType *hint) {
             at = f->ret_span;
             break;
         }
-    const char *label = gp_arena_printf(b->c->arena, "expected `%s` because of return type", gp_body_name(b, want));
+    const char *label =
+        gp_arena_printf(b->c->arena, "expected `%s` because of return type", gp_body_name(b, want));
     GpReason why = {at, label, NULL};
     if (r->value) {
         gp_body_expect(b, r->value, want, why);

@@ -36,12 +36,18 @@ static bool parse_int(const char *at, uint64_t *out) {
 
 static uint64_t parse_escape(const char *at) {
     switch (at[0]) {
-    case 'n': return '\n';
-    case 't': return '\t';
-    case 'r': return '\r';
-    case '0': return 0;
-    case 'x': return strtoull(at + 1, NULL, 16);
-    case 'u': return strtoull(at + 2, NULL, 16);
+    case 'n':
+        return '\n';
+    case 't':
+        return '\t';
+    case 'r':
+        return '\r';
+    case '0':
+        return 0;
+    case 'x':
+        return strtoull(at + 1, NULL, 16);
+    case 'u':
+        return strtoull(at + 2, NULL, 16);
     }
     return (unsigned char)at[0];
 }
@@ -139,14 +145,16 @@ static void report_range(GpBody *b, GpSpan span, const GpType *t, const char *te
     if (t->kind == GpTy_Elem && gp_elem_is_integer(t->elem)) {
         uint8_t bits = gp_elem_info[t->elem].bits;
         if (gp_elem_is_signed(t->elem))
-            gp_note(d, "the literal does not fit into the type `%s` whose range is `%lld..=%lld`", name,
+            gp_note(d, "the literal does not fit into the type `%s` whose range is `%lld..=%lld`",
+                    name,
                     (long long)(-(int64_t)(UINT64_C(1) << (bits - 1) & INT64_MAX) - (bits == 64)),
                     (long long)((UINT64_C(1) << (bits - 1)) - 1));
         else
-            gp_note(d, "the literal does not fit into the type `%s` whose range is `0..=%llu`", name,
-                    (unsigned long long)(UINT64_MAX >> (64 - bits)));
+            gp_note(d, "the literal does not fit into the type `%s` whose range is `0..=%llu`",
+                    name, (unsigned long long)(UINT64_MAX >> (64 - bits)));
     } else if (gp_body_is_float(t)) {
-        gp_note(d, "the literal does not fit into the type `%s` and will be converted to infinity", name);
+        gp_note(d, "the literal does not fit into the type `%s` and will be converted to infinity",
+                name);
     }
 }
 

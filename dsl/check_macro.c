@@ -1,7 +1,13 @@
 /* The macros that kernels may call: shapes, assertions, panics. The rest is refused by name. */
 #include "dsl/check_body.h"
 
-typedef enum MacroKind { Macro_Shape, Macro_Assert, Macro_Compare, Macro_Panic, Macro_Print } MacroKind;
+typedef enum MacroKind {
+    Macro_Shape,
+    Macro_Assert,
+    Macro_Compare,
+    Macro_Panic,
+    Macro_Print
+} MacroKind;
 
 typedef struct MacroRow {
     const char *name;
@@ -9,16 +15,30 @@ typedef struct MacroRow {
 } MacroRow;
 
 static const MacroRow rows[] = {
-    {"shape", Macro_Shape},           {"const_shape", Macro_Shape},     {"const_array", Macro_Shape},
-    {"assert", Macro_Assert},         {"debug_assert", Macro_Assert},   {"cuda_tile_assert", Macro_Assert},
-    {"assert_eq", Macro_Compare},     {"assert_ne", Macro_Compare},     {"debug_assert_eq", Macro_Compare},
-    {"debug_assert_ne", Macro_Compare}, {"panic", Macro_Panic},         {"unreachable", Macro_Panic},
-    {"todo", Macro_Panic},            {"unimplemented", Macro_Panic},   {"cuda_tile_print", Macro_Print},
-    {"gpu_printf", Macro_Print},      {"println", Macro_Print},         {"print", Macro_Print},
-    {"eprintln", Macro_Print},        {"gpu_assert", Macro_Assert},
+    {"shape", Macro_Shape},
+    {"const_shape", Macro_Shape},
+    {"const_array", Macro_Shape},
+    {"assert", Macro_Assert},
+    {"debug_assert", Macro_Assert},
+    {"cuda_tile_assert", Macro_Assert},
+    {"assert_eq", Macro_Compare},
+    {"assert_ne", Macro_Compare},
+    {"debug_assert_eq", Macro_Compare},
+    {"debug_assert_ne", Macro_Compare},
+    {"panic", Macro_Panic},
+    {"unreachable", Macro_Panic},
+    {"todo", Macro_Panic},
+    {"unimplemented", Macro_Panic},
+    {"cuda_tile_print", Macro_Print},
+    {"gpu_printf", Macro_Print},
+    {"println", Macro_Print},
+    {"print", Macro_Print},
+    {"eprintln", Macro_Print},
+    {"gpu_assert", Macro_Assert},
 };
 
-/* ---- shapes ----------------------------------------------------------------------------------- */
+/* ---- shapes -----------------------------------------------------------------------------------
+ */
 
 static bool is_whole_array(GpBody *b, GpNode *arg) {
     arg = gp_body_bare(arg);
@@ -47,7 +67,9 @@ static const GpConst *extent_of(GpBody *b, GpNode *arg) {
     }
     if (n->kind == GpNode_PathExpr) {
         GpAstPath *p = GP_AS(Path, GP_AS(PathExpr, n)->path);
-        GpLocal *l = p->segments.len == 1 ? gp_body_find_local(b, GP_AS(Segment, p->segments.at[0])->name) : NULL;
+        GpLocal *l = p->segments.len == 1
+                         ? gp_body_find_local(b, GP_AS(Segment, p->segments.at[0])->name)
+                         : NULL;
         if (l) {
             GpDiag *d = gp_diag(b->c->diags, GpDiag_E0435, n->span);
             gp_primary_label(d, "non-constant value");
@@ -85,14 +107,16 @@ static const GpType *check_shape(GpBody *b, GpNode *n, GpAstMacro *m) {
     return gp_ty_adt(b->c->types, def, arg, 1);
 }
 
-/* ---- assertions ------------------------------------------------------------------------------------ */
+/* ---- assertions
+ * ------------------------------------------------------------------------------------ */
 
 /* The message's arguments; the text itself goes to the report when the check fails. */
 static void check_message(GpBody *b, GpNodeList args, uint32_t from) {
     for (uint32_t i = from; i < args.len; i++)
         gp_body_expr(b, args.at[i], NULL);
     if (args.len > from && args.at[from]->kind != GpNode_Lit)
-        gp_primary_label(gp_diag(b->c->diags, GpDiag_G0224, args.at[from]->span), "expected a string literal");
+        gp_primary_label(gp_diag(b->c->diags, GpDiag_G0224, args.at[from]->span),
+                         "expected a string literal");
     else if (args.len > from + 1)
         gp_body_unsupported(b, args.at[from + 1]->span, "formatted messages");
 }
@@ -100,8 +124,9 @@ static void check_message(GpBody *b, GpNodeList args, uint32_t from) {
 static bool need_args(GpBody *b, GpNode *n, const char *name, uint32_t given, uint32_t want) {
     if (given >= want)
         return true;
-    gp_primary_label(gp_diag(b->c->diags, GpDiag_G0225, n->span, name, want == 1 ? "a condition" : "two values"),
-                     "%u argument%s given", given, given == 1 ? "" : "s");
+    gp_primary_label(
+        gp_diag(b->c->diags, GpDiag_G0225, n->span, name, want == 1 ? "a condition" : "two values"),
+        "%u argument%s given", given, given == 1 ? "" : "s");
     return false;
 }
 
@@ -135,7 +160,8 @@ const GpType *gp_check_macro(GpBody *b, GpNode *n, const GpType *hint) {
         if (strcmp(rows[i].name, name) == 0)
             row = &rows[i];
     if (!row) {
-        gp_primary_label(gp_diag(b->c->diags, GpDiag_G0223, m->path->span, name), "not a macro that kernels know");
+        gp_primary_label(gp_diag(b->c->diags, GpDiag_G0223, m->path->span, name),
+                         "not a macro that kernels know");
         return gp_body_error(b);
     }
     if (row->kind == Macro_Shape)

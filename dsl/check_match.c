@@ -34,7 +34,8 @@ typedef struct Match {
 
 static const Mat wild = {.kind = Mat_Wild};
 
-/* ---- types of columns ------------------------------------------------------------------------------ */
+/* ---- types of columns
+ * ------------------------------------------------------------------------------ */
 
 static const GpType *strip(GpBody *b, const GpType *t) {
     t = gp_body_head(b, t);
@@ -44,17 +45,21 @@ static const GpType *strip(GpBody *b, const GpType *t) {
 }
 
 static bool is_ranged(const GpType *t) {
-    return gp_body_is_int(t) || t->kind == GpTy_Char || (t->kind == GpTy_Elem && t->elem == GpElem_Bool);
+    return gp_body_is_int(t) || t->kind == GpTy_Char ||
+           (t->kind == GpTy_Elem && t->elem == GpElem_Bool);
 }
 
 static bool is_enum(const GpType *t) { return t->kind == GpTy_Adt && t->def->kind == GpDef_Enum; }
 
-static const GpDef *variant_at(const GpType *t, uint32_t i) { return is_enum(t) ? t->def->items[i] : t->def; }
+static const GpDef *variant_at(const GpType *t, uint32_t i) {
+    return is_enum(t) ? t->def->items[i] : t->def;
+}
 
 static uint32_t ctor_count(const GpType *t) { return is_enum(t) ? t->def->item_count : 1; }
 
 static bool has_ctors(const GpType *t) {
-    return is_enum(t) || t->kind == GpTy_Tuple || (t->kind == GpTy_Adt && t->def->kind == GpDef_Struct);
+    return is_enum(t) || t->kind == GpTy_Tuple ||
+           (t->kind == GpTy_Adt && t->def->kind == GpDef_Struct);
 }
 
 static uint32_t field_count(const GpType *t, uint32_t ctor) {
@@ -68,7 +73,8 @@ static const GpType *field_type(GpBody *b, const GpType *t, uint32_t ctor, uint3
 }
 
 static bool is_signed(const GpType *t) {
-    return t->kind == GpTy_Isize || t->kind == GpTy_Infer || (t->kind == GpTy_Elem && gp_elem_is_signed(t->elem));
+    return t->kind == GpTy_Isize || t->kind == GpTy_Infer ||
+           (t->kind == GpTy_Elem && gp_elem_is_signed(t->elem));
 }
 
 static uint32_t bits_of(const GpType *t) {
@@ -91,7 +97,8 @@ static uint64_t key_of(const GpType *t, uint64_t value) {
     return value & (t->kind == GpTy_Char ? UINT64_MAX : key_max(t));
 }
 
-/* ---- patterns to normal form ------------------------------------------------------------------------ */
+/* ---- patterns to normal form
+ * ------------------------------------------------------------------------ */
 
 static Mat *make(GpBody *b, MatKind kind, const GpType *type) {
     Mat *m = GP_NEW(b->c->arena, Mat);
@@ -162,7 +169,8 @@ static Mat *normal_list(GpBody *b, const GpType *t, uint32_t ctor, GpNodeList pa
 
 static Mat *normal_struct(GpBody *b, const GpType *t, GpNode *pat) {
     GpAstPatStruct *p = GP_AS(PatStruct, pat);
-    Mat *m = make_ctor(b, t, pat->res->def->kind == GpDef_Variant ? pat->res->def->variant_index : 0);
+    Mat *m =
+        make_ctor(b, t, pat->res->def->kind == GpDef_Variant ? pat->res->def->variant_index : 0);
     for (uint32_t i = 0; i < p->fields.len; i++) {
         GpAstPatField *f = GP_AS(PatField, p->fields.at[i]);
         if (f->node.res)
@@ -214,11 +222,13 @@ static Mat *normal(GpBody *b, GpNode *pat) {
     return make_ctor(b, t, ctor);
 }
 
-/* ---- usefulness -------------------------------------------------------------------------------------- */
+/* ---- usefulness
+ * -------------------------------------------------------------------------------------- */
 
 typedef GP_VEC(Row) Rows;
 
-static Row make_row(GpBody *b, const Mat *const *head, uint32_t head_count, const Mat *const *tail, uint32_t tail_count) {
+static Row make_row(GpBody *b, const Mat *const *head, uint32_t head_count, const Mat *const *tail,
+                    uint32_t tail_count) {
     const Mat **at = GP_NEW_ARRAY(b->c->arena, const Mat *, head_count + tail_count);
     if (head_count)
         memcpy(at, head, head_count * sizeof *at);
@@ -228,7 +238,8 @@ static Row make_row(GpBody *b, const Mat *const *head, uint32_t head_count, cons
 }
 
 /* The rows that agree with constructor `ctor` in column 0, with its fields in front. */
-static Rows specialise(GpBody *b, const Rows *rows, const GpType *t, uint32_t ctor, uint32_t columns) {
+static Rows specialise(GpBody *b, const Rows *rows, const GpType *t, uint32_t ctor,
+                       uint32_t columns) {
     uint32_t fields = field_count(t, ctor);
     const Mat **wilds = GP_NEW_ARRAY(b->c->arena, const Mat *, fields);
     for (uint32_t i = 0; i < fields; i++)
@@ -239,7 +250,9 @@ static Rows specialise(GpBody *b, const Rows *rows, const GpType *t, uint32_t ct
         if (m->kind == Mat_Wild)
             GP_PUSH(b->c->arena, &out, make_row(b, wilds, fields, rows->at[i].at + 1, columns - 1));
         else if (m->kind == Mat_Ctor && m->ctor == ctor)
-            GP_PUSH(b->c->arena, &out, make_row(b, (const Mat *const *)m->sub, fields, rows->at[i].at + 1, columns - 1));
+            GP_PUSH(
+                b->c->arena, &out,
+                make_row(b, (const Mat *const *)m->sub, fields, rows->at[i].at + 1, columns - 1));
     }
     return out;
 }
@@ -256,9 +269,11 @@ static Rows drop_column(GpBody *b, const Rows *rows, bool is_piece, uint64_t lo,
     return out;
 }
 
-static bool find_witness(Match *x, const Rows *rows, const GpType *const *types, uint32_t columns, const Mat **out);
+static bool find_witness(Match *x, const Rows *rows, const GpType *const *types, uint32_t columns,
+                         const Mat **out);
 
-static bool witness_ctors(Match *x, const Rows *rows, const GpType *const *types, uint32_t columns, const Mat **out) {
+static bool witness_ctors(Match *x, const Rows *rows, const GpType *const *types, uint32_t columns,
+                          const Mat **out) {
     GpBody *b = x->b;
     const GpType *t = types[0];
     for (uint32_t ctor = 0; ctor < ctor_count(t); ctor++) {
@@ -282,7 +297,8 @@ static bool witness_ctors(Match *x, const Rows *rows, const GpType *const *types
     return false;
 }
 
-/* The least end of a piece that starts at lo: before the next range's start, or at a range's end. */
+/* The least end of a piece that starts at lo: before the next range's start, or at a range's end.
+ */
 static uint64_t piece_end(const Rows *rows, uint64_t lo, uint64_t max) {
     uint64_t end = max;
     for (uint32_t i = 0; i < rows->len; i++) {
@@ -297,7 +313,8 @@ static uint64_t piece_end(const Rows *rows, uint64_t lo, uint64_t max) {
     return end;
 }
 
-static bool witness_ranges(Match *x, const Rows *rows, const GpType *const *types, uint32_t columns, const Mat **out) {
+static bool witness_ranges(Match *x, const Rows *rows, const GpType *const *types, uint32_t columns,
+                           const Mat **out) {
     GpBody *b = x->b;
     uint64_t max = key_max(types[0]), lo = 0;
     for (;;) {
@@ -330,7 +347,8 @@ static void split_or(GpBody *b, const Row *row, uint32_t columns, Rows *out) {
     }
 }
 
-static bool find_witness(Match *x, const Rows *all, const GpType *const *types, uint32_t columns, const Mat **out) {
+static bool find_witness(Match *x, const Rows *all, const GpType *const *types, uint32_t columns,
+                         const Mat **out) {
     if (columns == 0)
         return all->len == 0;
     Rows split = {0};
@@ -354,11 +372,14 @@ static bool find_witness(Match *x, const Rows *all, const GpType *const *types, 
     return find_witness(x, &rest, types + 1, columns - 1, out + 1);
 }
 
-/* ---- printing witnesses --------------------------------------------------------------------------------- */
+/* ---- printing witnesses
+ * --------------------------------------------------------------------------------- */
 
 static void print_key(const GpType *t, uint64_t key, bool is_lo, GpText *out) {
-    const char *name = t->kind == GpTy_Usize ? "usize" : t->kind == GpTy_Isize ? "isize"
-                       : t->kind == GpTy_Elem ? gp_elem_info[t->elem].name : "i32";
+    const char *name = t->kind == GpTy_Usize   ? "usize"
+                       : t->kind == GpTy_Isize ? "isize"
+                       : t->kind == GpTy_Elem  ? gp_elem_info[t->elem].name
+                                               : "i32";
     if (t->kind == GpTy_Char)
         gp_text_printf(out, "'\\u{%llx}'", (unsigned long long)key);
     else if (is_signed(t) && key == 0 && is_lo)
@@ -414,7 +435,8 @@ static void print_witness(const Mat *m, GpText *out) {
     gp_text_puts(out, is_named ? " }" : m->sub_count == 1 && !def ? ",)" : ")");
 }
 
-/* ---- whole matches ---------------------------------------------------------------------------------------- */
+/* ---- whole matches
+ * ---------------------------------------------------------------------------------------- */
 
 static void add_row(GpBody *b, GpNode *pat, Rows *rows) {
     const Mat *head[1] = {normal(b, pat)};
@@ -441,7 +463,11 @@ static const char *uncovered(GpBody *b, Rows *rows, const GpType *type, uint32_t
     GpText t = {.session = gp_arena_session(b->c->arena)};
     uint32_t shown = names.len > 4 ? 3 : names.len;
     for (uint32_t i = 0; i < shown; i++)
-        gp_text_printf(&t, "%s`%s`", i == 0 ? "" : i + 1 == names.len ? " and " : ", ", names.at[i]);
+        gp_text_printf(&t, "%s`%s`",
+                       i == 0               ? ""
+                       : i + 1 == names.len ? " and "
+                                            : ", ",
+                       names.at[i]);
     if (shown < names.len)
         gp_text_printf(&t, " and %u more", names.len - shown);
     const char *copy = gp_arena_copy(b->c->arena, gp_text_cstr(&t), t.len);
@@ -463,8 +489,12 @@ static void check_exhaustive(GpBody *b, GpAstMatch *m, const GpType *type) {
     GpDiag *d = gp_diag(b->c->diags, GpDiag_E0004, m->scrutinee->span, names);
     gp_primary_label(d, "pattern%s %s not covered", count == 1 ? "" : "s", names);
     gp_note(d, "the matched value is of type `%s`", gp_body_name(b, type));
-    gp_help(d, "ensure that all possible cases are being handled by adding a match arm with a wildcard pattern%s",
-            count == 1 ? " or an explicit pattern as shown" : ", a match arm with multiple or-patterns as shown, or multiple match arms");
+    gp_help(d,
+            "ensure that all possible cases are being handled by adding a match arm with a "
+            "wildcard pattern%s",
+            count == 1
+                ? " or an explicit pattern as shown"
+                : ", a match arm with multiple or-patterns as shown, or multiple match arms");
 }
 
 void gp_body_irrefutable(GpBody *b, GpNode *pat, const GpType *type, const char *where) {
@@ -483,11 +513,14 @@ void gp_body_irrefutable(GpBody *b, GpNode *pat, const GpType *type, const char 
     GpDiag *d = gp_diag(b->c->diags, GpDiag_E0005, pat->span, where);
     gp_primary_label(d, "pattern%s %s not covered", count == 1 ? "" : "s", names);
     if (strcmp(where, "local binding") == 0)
-        gp_note(d, "`let` bindings require an \"irrefutable pattern\", like a `struct` or an `enum` with only one variant");
+        gp_note(d, "`let` bindings require an \"irrefutable pattern\", like a `struct` or an "
+                   "`enum` with only one variant");
     gp_note(d, "the matched value is of type `%s`", gp_body_name(b, type));
 }
 
-/* ---- arms ---------------------------------------------------------------------------------------------------- */
+/* ---- arms
+ * ----------------------------------------------------------------------------------------------------
+ */
 
 typedef struct Join {
     const GpType *want; /* what the place asks for, NULL */
@@ -511,8 +544,10 @@ static void join_arm(GpBody *b, GpNode *body, Join *j) {
     }
     if (gp_body_can_coerce(b, body, j->type))
         return;
-    GpDiag *d = gp_diag(b->c->diags, GpDiag_E0308, body->span, "`match` arms have incompatible types");
-    gp_primary_label(d, "expected %s, found %s", gp_body_describe(b, j->type), gp_body_describe(b, t));
+    GpDiag *d =
+        gp_diag(b->c->diags, GpDiag_E0308, body->span, "`match` arms have incompatible types");
+    gp_primary_label(d, "expected %s, found %s", gp_body_describe(b, j->type),
+                     gp_body_describe(b, t));
     gp_label(d, j->first, "this is found to be of type %s", gp_body_describe(b, j->type));
     j->type = gp_body_error(b);
 }

@@ -6,10 +6,10 @@
 
 /* A place, read from its outside in. */
 typedef struct Place {
-    GpLocal *root;      /* NULL: a value or a static */
+    GpLocal *root;        /* NULL: a value or a static */
     const GpNode *shared; /* the expression whose & reference the place goes through */
-    bool is_through;    /* goes through a reference or pointer */
-    bool is_whole;      /* the local itself */
+    bool is_through;      /* goes through a reference or pointer */
+    bool is_whole;        /* the local itself */
 } Place;
 
 static void step_refs(GpBody *b, Place *p, const GpNode *base, const GpType *t, uint32_t derefs) {
@@ -83,7 +83,8 @@ void gp_body_mark_addressed(GpBody *b, GpNode *place) {
 static const char *describe(GpBody *b, GpNode *n) {
     n = gp_body_bare(n);
     if (n->kind == GpNode_Field)
-        return gp_arena_printf(b->c->arena, "%s.%s", describe(b, GP_AS(Field, n)->base), GP_AS(Field, n)->name->name);
+        return gp_arena_printf(b->c->arena, "%s.%s", describe(b, GP_AS(Field, n)->base),
+                               GP_AS(Field, n)->name->name);
     if (n->kind == GpNode_Index)
         return gp_arena_printf(b->c->arena, "%s[_]", describe(b, GP_AS(Index, n)->base));
     if (n->kind == GpNode_Unary && GP_AS(Unary, n)->op == GpTok_Star)
@@ -91,7 +92,8 @@ static const char *describe(GpBody *b, GpNode *n) {
     return gp_body_text(b, n->span);
 }
 
-/* ---- helps ------------------------------------------------------------------------------------------ */
+/* ---- helps
+ * ------------------------------------------------------------------------------------------ */
 
 static GpSpan before(GpSpan span) { return (GpSpan){span.src, span.off, 0}; }
 
@@ -115,10 +117,12 @@ static void help_shared(GpBody *b, GpDiag *d, const GpNode *shared) {
                    "consider changing this to be a mutable reference");
 }
 
-/* ---- assignment ----------------------------------------------------------------------------------------- */
+/* ---- assignment
+ * ----------------------------------------------------------------------------------------- */
 
 static void report_whole(GpBody *b, GpLocal *l, GpSpan span) {
-    const char *what = l->is_param ? "cannot assign to immutable argument" : "cannot assign twice to immutable variable";
+    const char *what = l->is_param ? "cannot assign to immutable argument"
+                                   : "cannot assign twice to immutable variable";
     GpDiag *d = gp_diag(b->c->diags, GpDiag_E0384, span,
                         gp_arena_printf(b->c->arena, "%s `%s`", what, l->name->name));
     gp_primary_label(d, "%s", what);
@@ -138,7 +142,8 @@ void gp_body_check_assignable(GpBody *b, GpNode *place, GpSpan span, GpSpan op, 
     Place p = read_place(b, place);
     if (p.shared) {
         GpDiag *d = gp_diag(b->c->diags, GpDiag_E0594, span,
-                            gp_arena_printf(b->c->arena, "`%s`, which is behind a `&` reference", describe(b, place)));
+                            gp_arena_printf(b->c->arena, "`%s`, which is behind a `&` reference",
+                                            describe(b, place)));
         gp_primary_label(d, "`%s` is a `&` reference, so it cannot be written",
                          describe(b, (GpNode *)(uintptr_t)p.shared));
         help_shared(b, d, p.shared);
@@ -149,7 +154,9 @@ void gp_body_check_assignable(GpBody *b, GpNode *place, GpSpan span, GpSpan op, 
         return;
     if (l->closure != b->closure) {
         GpDiag *d = gp_diag(b->c->diags, GpDiag_E0594, span,
-                            gp_arena_printf(b->c->arena, "`%s`, as it is a captured variable in a `Fn` closure", describe(b, place)));
+                            gp_arena_printf(b->c->arena,
+                                            "`%s`, as it is a captured variable in a `Fn` closure",
+                                            describe(b, place)));
         gp_primary_label(d, "cannot assign");
         return;
     }
@@ -161,19 +168,21 @@ void gp_body_check_assignable(GpBody *b, GpNode *place, GpSpan span, GpSpan op, 
         return;
     }
     GpDiag *d = gp_diag(b->c->diags, GpDiag_E0594, span,
-                        gp_arena_printf(b->c->arena, "`%s`, as `%s` is not declared as mutable", describe(b, place),
-                                        l->name->name));
+                        gp_arena_printf(b->c->arena, "`%s`, as `%s` is not declared as mutable",
+                                        describe(b, place), l->name->name));
     gp_primary_label(d, "cannot assign");
     help_local(d, l, "consider changing this to be mutable");
 }
 
-/* ---- mutable borrows ------------------------------------------------------------------------------------ */
+/* ---- mutable borrows
+ * ------------------------------------------------------------------------------------ */
 
 static void report_shared(GpBody *b, const char *place, const GpNode *shared, GpSpan span) {
     GpDiag *d = gp_diag(b->c->diags, GpDiag_E0596, span,
                         gp_arena_printf(b->c->arena, "`%s`", place), "behind a `&` reference");
-    gp_primary_label(d, "`%s` is a `&` reference, so the data it refers to cannot be borrowed as mutable",
-                     describe(b, (GpNode *)(uintptr_t)shared));
+    gp_primary_label(
+        d, "`%s` is a `&` reference, so the data it refers to cannot be borrowed as mutable",
+        describe(b, (GpNode *)(uintptr_t)shared));
     help_shared(b, d, shared);
 }
 
@@ -205,5 +214,6 @@ void gp_body_check_reborrow_mut(GpBody *b, GpNode *receiver, const GpType *from,
         p.shared = p.shared ? p.shared : inner.shared;
     }
     if (p.shared)
-        report_shared(b, gp_arena_printf(b->c->arena, "*%s", describe(b, receiver)), p.shared, receiver->span);
+        report_shared(b, gp_arena_printf(b->c->arena, "*%s", describe(b, receiver)), p.shared,
+                      receiver->span);
 }

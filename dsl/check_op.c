@@ -16,13 +16,14 @@ typedef struct OpRow {
 } OpRow;
 
 static const OpRow op_rows[] = {
-    {GpTok_Plus, GpTok_PlusEq, Op_Arith, "Add", "add", "cannot add", "cannot add-assign", "to", true},
-    {GpTok_Minus, GpTok_MinusEq, Op_Arith, "Sub", "sub", "cannot subtract", "cannot subtract-assign",
-     "from", true},
-    {GpTok_Star, GpTok_StarEq, Op_Arith, "Mul", "mul", "cannot multiply", "cannot multiply-assign", "by",
-     false},
-    {GpTok_Slash, GpTok_SlashEq, Op_Arith, "Div", "div", "cannot divide", "cannot divide-assign", "by",
-     false},
+    {GpTok_Plus, GpTok_PlusEq, Op_Arith, "Add", "add", "cannot add", "cannot add-assign", "to",
+     true},
+    {GpTok_Minus, GpTok_MinusEq, Op_Arith, "Sub", "sub", "cannot subtract",
+     "cannot subtract-assign", "from", true},
+    {GpTok_Star, GpTok_StarEq, Op_Arith, "Mul", "mul", "cannot multiply", "cannot multiply-assign",
+     "by", false},
+    {GpTok_Slash, GpTok_SlashEq, Op_Arith, "Div", "div", "cannot divide", "cannot divide-assign",
+     "by", false},
     {GpTok_Percent, GpTok_PercentEq, Op_Arith, "Rem", "rem", "cannot calculate the remainder of",
      "cannot calculate and assign the remainder of", "divided by", false},
     {GpTok_And, GpTok_AndEq, Op_Bits, "BitAnd", "bitand", NULL, NULL, NULL, false},
@@ -47,7 +48,8 @@ static const OpRow *find_row(GpTok tok) {
     return NULL;
 }
 
-/* ---- classes of types ---------------------------------------------------------------------------- */
+/* ---- classes of types
+ * ---------------------------------------------------------------------------- */
 
 bool gp_body_is_int(const GpType *t) {
     return (t->kind == GpTy_Elem && gp_elem_is_integer(t->elem)) || t->kind == GpTy_Usize ||
@@ -68,19 +70,26 @@ static bool is_scalar(const GpType *t) {
 static bool is_unknown(const GpType *t) { return t->kind == GpTy_Infer && t->infer == GpInfer_Any; }
 static bool is_tile(const GpType *t) { return gp_ty_is_lang(t, GpLang_Tile); }
 
-/* A generic counts as a number when a bound says so: an element type, or the operator's trait. */
-static bool param_allows(GpBody *b, const GpType *t, const char *trait) {
-    if (t->kind != GpTy_Param)
-        return false;
+static bool is_element(GpBody *b, const GpType *t) {
     static const GpLang elements[] = {GpLang_ElementType, GpLang_FloatElement, GpLang_IntElement};
     for (size_t i = 0; i < GP_COUNT(elements); i++) {
         const GpDef *lang = b->c->std->lang[elements[i]];
         if (lang && gp_implements(b->c, t, lang))
             return true;
     }
+    return false;
+}
+
+/* A generic counts as a number when a bound says so: an element type, or the operator's trait. */
+static bool param_allows(GpBody *b, const GpType *t, const char *trait) {
+    if (t->kind != GpTy_Param)
+        return false;
+    if (is_element(b, t))
+        return true;
     for (uint32_t i = 0; i < t->def->bound_count; i++) {
         const GpDef *bound = t->def->bounds[i];
-        if (bound->name && (strcmp(bound->name->name, trait) == 0 || strcmp(bound->name->name, "Num") == 0))
+        if (bound->name &&
+            (strcmp(bound->name->name, trait) == 0 || strcmp(bound->name->name, "Num") == 0))
             return true;
     }
     return false;
@@ -99,7 +108,8 @@ static bool scalar_allows(GpBody *b, const GpType *t, const OpRow *row) {
     return is_scalar(t);
 }
 
-/* ---- reports -------------------------------------------------------------------------------------- */
+/* ---- reports
+ * -------------------------------------------------------------------------------------- */
 
 static GpSpan operator_span(const GpNode *lhs, const GpNode *rhs, GpTok tok, GpSpan whole) {
     if (!lhs->span.src || lhs->span.src != rhs->span.src)
@@ -138,11 +148,14 @@ static Operation operation_of(GpNode *n) {
 }
 
 static const char *refusal(GpBody *b, const Operation *o, const char *l, const char *r) {
+    if (o->row->cls == Op_Compare)
+        return gp_arena_printf(b->c->arena, "can't compare `%s` with `%s`", l, r);
     const char *phrase = o->is_assign ? o->row->assign_phrase : o->row->phrase;
     if (!phrase)
-        return gp_arena_printf(b->c->arena, "no implementation for `%s %s %s`", l, gp_tok_info[o->tok].spelling, r);
-    return gp_arena_printf(b->c->arena, "%s `%s` %s `%s`", phrase, o->row->is_swapped ? r : l, o->row->joint,
-                           o->row->is_swapped ? l : r);
+        return gp_arena_printf(b->c->arena, "no implementation for `%s %s %s`", l,
+                               gp_tok_info[o->tok].spelling, r);
+    return gp_arena_printf(b->c->arena, "%s `%s` %s `%s`", phrase, o->row->is_swapped ? r : l,
+                           o->row->joint, o->row->is_swapped ? l : r);
 }
 
 /* The operator exists on L, but not with R. */
@@ -171,16 +184,20 @@ static const GpType *report_none(GpBody *b, const Operation *o, const GpType *l,
         gp_label(d, o->lhs->span, "cannot use `%s` on type `%s`", spelling, ln);
         return gp_body_error(b);
     }
-    const char *title = o->row->cls == Op_Compare
-                            ? gp_arena_printf(b->c->arena, "binary operation `%s` cannot be applied to type `%s`", spelling, ln)
-                            : refusal(b, o, ln, rn);
-    d = gp_diag(b->c->diags, GpDiag_E0369, operator_span(o->lhs, o->rhs, o->tok, o->n->span), title);
+    const char *title =
+        o->row->cls == Op_Compare
+            ? gp_arena_printf(b->c->arena, "binary operation `%s` cannot be applied to type `%s`",
+                              spelling, ln)
+            : refusal(b, o, ln, rn);
+    d = gp_diag(b->c->diags, GpDiag_E0369, operator_span(o->lhs, o->rhs, o->tok, o->n->span),
+                title);
     gp_label(d, o->lhs->span, "%s", ln);
     gp_label(d, o->rhs->span, "%s", rn);
     return gp_body_error(b);
 }
 
-static const GpType *report_shapes(GpBody *b, const Operation *o, const GpType *l, const GpType *r) {
+static const GpType *report_shapes(GpBody *b, const Operation *o, const GpType *l,
+                                   const GpType *r) {
     GpText lt = {.session = gp_arena_session(b->c->arena)}, rt = {.session = lt.session};
     gp_shapety_print(gp_zonk_arg(b->c, l->args[1]).shape, &lt);
     gp_shapety_print(gp_zonk_arg(b->c, r->args[1]).shape, &rt);
@@ -188,14 +205,16 @@ static const GpType *report_shapes(GpBody *b, const Operation *o, const GpType *
     GpDiag *d = gp_diag(b->c->diags, GpDiag_G0150, at, gp_text_cstr(&lt), gp_text_cstr(&rt));
     gp_label(d, o->lhs->span, "a tile of shape `%s`", gp_text_cstr(&lt));
     gp_label(d, o->rhs->span, "a tile of shape `%s`", gp_text_cstr(&rt));
-    gp_help(d, "operators on tiles work element by element: bring one side to the other's shape with "
-               "`.reshape(..)` or `.broadcast(..)`");
+    gp_help(d,
+            "operators on tiles work element by element: bring one side to the other's shape with "
+            "`.reshape(..)` or `.broadcast(..)`");
     gp_text_free(&lt);
     gp_text_free(&rt);
     return gp_body_error(b);
 }
 
-/* ---- tiles ---------------------------------------------------------------------------------------- */
+/* ---- tiles
+ * ---------------------------------------------------------------------------------------- */
 
 static const GpType *tile_of_bool(GpBody *b, const GpType *tile) {
     GpGArg *args = GP_NEW_ARRAY(b->c->arena, GpGArg, tile->arg_count);
@@ -224,7 +243,8 @@ static const GpType *check_tiles(GpBody *b, const Operation *o, const GpType *l,
     }
     const GpType *tile = is_tile(l) ? l : r, *scalar = is_tile(l) ? r : l;
     GpNode *side = is_tile(l) ? o->rhs : o->lhs;
-    if (!(is_scalar(scalar) || scalar->kind == GpTy_Param) || !gp_unify(b->c, tile->args[0].type, scalar))
+    if (!(is_scalar(scalar) || scalar->kind == GpTy_Param) ||
+        !gp_unify(b->c, tile->args[0].type, scalar))
         return report_pair(b, o, l, r);
     if (o->is_assign && side == o->lhs)
         return report_pair(b, o, l, r);
@@ -232,31 +252,52 @@ static const GpType *check_tiles(GpBody *b, const Operation *o, const GpType *l,
     return tile_result(b, o, tile, l, r);
 }
 
-/* ---- operators that are methods of a struct ---------------------------------------------------------- */
+/* ---- operators that are methods of a struct
+ * ---------------------------------------------------------- */
 
-static const GpType *check_overload(GpBody *b, const Operation *o, const GpType *l, const GpType *r) {
+static const GpType *check_overload(GpBody *b, const Operation *o, const GpType *l,
+                                    const GpType *r) {
     GpMethod m;
     GpSym name = gp_intern_cstr(b->c->names, o->row->method);
-    if (o->is_assign || o->row->cls == Op_Compare || l->kind != GpTy_Adt ||
+    if (o->is_assign || o->row->cls == Op_Compare ||
+        (l->kind != GpTy_Adt && l->kind != GpTy_Param) ||
         !gp_find_method(b->c, b->fn, l, name, &m) || !m.fn->parent || m.adjust)
         return report_none(b, o, l, r);
     const GpDef *trait = m.fn->parent->kind == GpDef_Impl ? m.fn->parent->trait : m.fn->parent;
-    GpFnSig sig = gp_sig_subst(b->c, m.fn, m.args, m.arg_count);
-    if (!trait || !trait->name || strcmp(trait->name->name, o->row->trait) || sig.param_count != 2)
+    if (!trait || !trait->name || strcmp(trait->name->name, o->row->trait) ||
+        m.fn->sig.param_count != 2)
         return report_none(b, o, l, r);
-    if (!gp_body_can_coerce(b, o->rhs, sig.params[1]))
-        return report_pair(b, o, l, r);
     GpRes *res = gp_body_set_res(b, o->n, GpRes_Method);
     res->def = m.fn;
     res->args = m.args;
     res->arg_count = m.arg_count;
-    gp_body_use_fn(b, m.fn, m.args, m.arg_count, o->n->span);
+    GpSelection fit = gp_body_select_impl(b, res);
+    GpFnSig sig = gp_sig_subst(b->c, m.fn, m.args, m.arg_count);
+    if (fit == GpSelection_One && !gp_body_can_coerce(b, o->rhs, sig.params[1])) {
+        gp_body_mismatch(b, o->rhs->span, sig.params[1], r, GP_NO_REASON);
+        return gp_body_error(b);
+    }
+    if (fit == GpSelection_None ||
+        (fit == GpSelection_Several && !gp_unify(b->c, sig.params[1], r)))
+        return report_pair(b, o, l, r);
+    if (fit == GpSelection_Several && (fit = gp_body_select_impl(b, res)) == GpSelection_None)
+        return report_pair(b, o, l, r);
+    if (fit == GpSelection_Several)
+        gp_body_pend(b, (GpPending){.kind = GpPending_Impl, .node = o->n, .res = res});
+    sig = gp_sig_subst(b->c, m.fn, m.args, m.arg_count);
+    if (l->kind == GpTy_Param)
+        res->kind = GpRes_Operator; /* its instances are numbers */
+    else
+        gp_body_unsupported(b, operator_span(o->lhs, o->rhs, o->tok, o->n->span),
+                            "operators of structs");
     return sig.ret;
 }
 
-/* ---- scalars --------------------------------------------------------------------------------------- */
+/* ---- scalars
+ * --------------------------------------------------------------------------------------- */
 
-static const GpType *check_scalars(GpBody *b, const Operation *o, const GpType *l, const GpType *r) {
+static const GpType *check_scalars(GpBody *b, const Operation *o, const GpType *l,
+                                   const GpType *r) {
     if (!scalar_allows(b, l, o->row))
         return report_none(b, o, l, r);
     gp_body_set_res(b, o->n, GpRes_Operator);
@@ -265,7 +306,10 @@ static const GpType *check_scalars(GpBody *b, const Operation *o, const GpType *
     if (!gp_unify(b->c, l, r)) {
         if (o->row->cls != Op_Compare)
             return report_pair(b, o, l, r);
-        GpReason why = {o->lhs->span, gp_arena_printf(b->c->arena, "expected because this is %s", gp_body_describe(b, l)), NULL};
+        GpReason why = {
+            o->lhs->span,
+            gp_arena_printf(b->c->arena, "expected because this is %s", gp_body_describe(b, l)),
+            NULL};
         gp_body_mismatch(b, o->rhs->span, l, r, why);
         return gp_body_bool(b);
     }
@@ -277,10 +321,17 @@ static const GpType *look_through(GpBody *b, GpNode *n, const GpType *t) {
     if (t->kind != GpTy_Ref)
         return t;
     const GpType *inner = gp_body_head(b, t->inner);
-    if (!is_scalar(inner) && !is_tile(inner) && inner->kind != GpTy_Param && inner->kind != GpTy_Ref)
+    if (!is_scalar(inner) && !is_tile(inner) && inner->kind != GpTy_Param &&
+        inner->kind != GpTy_Ref)
         return t;
     gp_body_adjust(b, n, GpAdjust_Deref, inner);
     return inner;
+}
+
+static const GpType *base_of(GpBody *b, const GpType *t) {
+    while (t->kind == GpTy_Ref)
+        t = gp_body_head(b, t->inner);
+    return t;
 }
 
 static const GpType *report_operand(GpBody *b, const GpNode *n) {
@@ -307,11 +358,12 @@ static const GpType *decide(GpBody *b, const Operation *o, bool is_last) {
         return report_operand(b, o->rhs);
     r = gp_body_head(b, r);
     if (o->row->cls != Op_Compare) {
-        if (!o->is_assign)
+        if (!o->is_assign && !l->is_mut)
             l = look_through(b, o->lhs, l);
-        r = look_through(b, o->rhs, r);
+        if (!r->is_mut)
+            r = look_through(b, o->rhs, r);
     } else {
-        while (l->kind == GpTy_Ref && r->kind == GpTy_Ref) {
+        while (l->kind == GpTy_Ref && r->kind == GpTy_Ref && l->is_mut == r->is_mut) {
             const GpType *before = l;
             l = look_through(b, o->lhs, l);
             r = look_through(b, o->rhs, r);
@@ -321,6 +373,11 @@ static const GpType *decide(GpBody *b, const Operation *o, bool is_last) {
     }
     if (is_tile(l) || is_tile(r))
         return check_tiles(b, o, l, r);
+    if (o->row->cls == Op_Compare && (l->kind == GpTy_Ref) != (r->kind == GpTy_Ref) &&
+        is_scalar(base_of(b, l)) && is_scalar(base_of(b, r)))
+        return report_pair(b, o, l, r);
+    if (l->kind == GpTy_Param && o->row->cls != Op_Compare && !o->is_assign && !is_element(b, l))
+        return check_overload(b, o, l, r);
     if (is_scalar(l) || l->kind == GpTy_Param) {
         if (is_scalar(r) || r->kind == GpTy_Param)
             return check_scalars(b, o, l, r);
@@ -350,7 +407,8 @@ bool gp_body_retry_binary(GpBody *b, GpPending *p, bool is_last) {
     return true;
 }
 
-/* ---- entry points ------------------------------------------------------------------------------------ */
+/* ---- entry points
+ * ------------------------------------------------------------------------------------ */
 
 static const GpType *check_logic(GpBody *b, const Operation *o) {
     const GpType *want = gp_body_bool(b);
@@ -403,18 +461,60 @@ static GpReason reason_of_place(GpBody *b, GpNode *place) {
     return GP_NO_REASON;
 }
 
+static bool is_call_of_fn(GpBody *b, GpNode *call) {
+    gp_body_expr(b, call, NULL);
+    return !call->res || call->res->kind != GpRes_Construct;
+}
+
+/* (a, _, b.x) = value: each part is a place, a tuple of them, or `_`. */
+static void assign_tuple(GpBody *b, GpNode *lhs, const GpType *type, GpSpan span) {
+    GpNode *n = gp_body_bare(lhs);
+    type = gp_body_known(b, type);
+    lhs->type = n->type = type;
+    if (n->kind == GpNode_Wild)
+        return;
+    if (n->kind != GpNode_Tuple) {
+        const GpType *t = gp_body_expr(b, lhs, NULL);
+        gp_body_check_assignable(b, lhs, span, lhs->span, false);
+        if (!gp_body_unify(b, t, type, lhs->span))
+            gp_body_mismatch(b, lhs->span, type, t, GP_NO_REASON);
+        return;
+    }
+    GpNodeList items = GP_AS(Tuple, n)->items;
+    bool fits = type->kind == GpTy_Tuple && type->arg_count == items.len;
+    if (!fits && type->kind != GpTy_Error) {
+        GpDiag *d = gp_diag(b->c->diags, GpDiag_E0308, n->span, "mismatched types");
+        gp_primary_label(d, "expected %s, found a tuple with %u element%s",
+                         gp_body_describe(b, type), items.len, items.len == 1 ? "" : "s");
+    }
+    for (uint32_t i = 0; i < items.len; i++)
+        assign_tuple(b, items.at[i], fits ? type->args[i].type : gp_body_error(b), span);
+}
+
 static const GpType *check_plain_assign(GpBody *b, GpNode *n, GpAstAssign *a) {
     GpNode *place = gp_body_bare(a->lhs);
     if (place->kind == GpNode_Wild) {
         gp_body_expr(b, a->rhs, NULL);
         return gp_body_unit(b);
     }
-    if (place->kind == GpNode_Tuple || place->kind == GpNode_Array || place->kind == GpNode_StructLit) {
-        gp_body_unsupported(b, n->span, "destructuring assignments");
+    if (place->kind == GpNode_Array || place->kind == GpNode_StructLit ||
+        place->kind == GpNode_Call) {
+        if (place->kind == GpNode_Call && is_call_of_fn(b, place))
+            gp_body_check_assignable(b, a->lhs, n->span,
+                                     operator_span(a->lhs, a->rhs, GpTok_Eq, n->span), false);
+        else
+            gp_body_unsupported(b, n->span,
+                                "assignments to arrays, structs and variants of places");
+        gp_body_expr(b, a->rhs, NULL);
+        return gp_body_unit(b);
+    }
+    if (place->kind == GpNode_Tuple) {
+        assign_tuple(b, a->lhs, gp_body_expr(b, a->rhs, NULL), n->span);
         return gp_body_unit(b);
     }
     const GpType *l = gp_body_expr(b, a->lhs, NULL);
-    gp_body_check_assignable(b, a->lhs, n->span, operator_span(a->lhs, a->rhs, GpTok_Eq, n->span), false);
+    gp_body_check_assignable(b, a->lhs, n->span, operator_span(a->lhs, a->rhs, GpTok_Eq, n->span),
+                             false);
     gp_body_expect(b, a->rhs, l, reason_of_place(b, a->lhs));
     return gp_body_unit(b);
 }
@@ -428,7 +528,8 @@ const GpType *gp_check_assign(GpBody *b, GpNode *n, const GpType *hint) {
     gp_assert(o.row);
     gp_body_expr(b, a->lhs, NULL);
     gp_body_expr(b, a->rhs, guide(b, o.row, gp_expr_type(a->lhs)));
-    gp_body_check_assignable(b, a->lhs, n->span, operator_span(a->lhs, a->rhs, a->op, n->span), true);
+    gp_body_check_assignable(b, a->lhs, n->span, operator_span(a->lhs, a->rhs, a->op, n->span),
+                             true);
     const GpType *t = decide(b, &o, false);
     if (t)
         settle_assign(b, &o, t);
@@ -437,7 +538,8 @@ const GpType *gp_check_assign(GpBody *b, GpNode *n, const GpType *hint) {
     return gp_body_unit(b);
 }
 
-/* ---- unary ------------------------------------------------------------------------------------------- */
+/* ---- unary
+ * ------------------------------------------------------------------------------------------- */
 
 static const GpType *check_deref(GpBody *b, GpNode *n, GpNode *operand) {
     const GpType *t = gp_body_known(b, gp_body_expr(b, operand, NULL));
@@ -451,7 +553,8 @@ static const GpType *check_deref(GpBody *b, GpNode *n, GpNode *operand) {
     if (is_unknown(t))
         return report_operand(b, operand);
     if (t->kind != GpTy_Error)
-        gp_primary_label(gp_diag(b->c->diags, GpDiag_E0614, n->span, gp_body_name(b, t)), "can't be dereferenced");
+        gp_primary_label(gp_diag(b->c->diags, GpDiag_E0614, n->span, gp_body_name(b, t)),
+                         "can't be dereferenced");
     return gp_body_error(b);
 }
 
@@ -462,7 +565,8 @@ static bool unary_allows(GpBody *b, GpTok op, const GpType *t) {
         return param_allows(b, t, op == GpTok_Minus ? "Neg" : "Not");
     if (op == GpTok_Not)
         return gp_body_is_int(t) || is_bool(t);
-    return gp_body_is_float(t) || t->kind == GpTy_Isize || (t->kind == GpTy_Infer && t->infer == GpInfer_Int) ||
+    return gp_body_is_float(t) || t->kind == GpTy_Isize ||
+           (t->kind == GpTy_Infer && t->infer == GpInfer_Int) ||
            (t->kind == GpTy_Elem && gp_elem_is_signed(t->elem));
 }
 

@@ -8,14 +8,15 @@
 ** A binding is by reference when its local's type is a reference to the pattern's type: written
 ** `ref`, or because the match looked through a reference. */
 #include "dsl/check_body.h"
+#include "dsl/resolve.h"
 
 typedef enum BindMode { Bind_Move, Bind_Ref, Bind_Mut } BindMode;
 
 typedef struct PatCtx {
     GpNode *type_node, *init;
-    uint32_t first;         /* locals of this pattern start here */
-    uint32_t alt_end;       /* inside a later alternative of |: locals of the first end here */
-    uint32_t *alt_used;     /* how many of them this alternative bound; NULL: no alternative */
+    uint32_t first;     /* locals of this pattern start here */
+    uint32_t alt_end;   /* inside a later alternative of |: locals of the first end here */
+    uint32_t *alt_used; /* how many of them this alternative bound; NULL: no alternative */
 } PatCtx;
 
 static void check_pat(GpBody *b, GpNode *pat, const GpType *type, BindMode mode, PatCtx *ctx);
@@ -34,7 +35,8 @@ static GpReason reason_of(GpBody *b, const PatCtx *ctx) {
     return (GpReason){ctx->init->span, label, NULL};
 }
 
-/* ---- bindings ---------------------------------------------------------------------------------- */
+/* ---- bindings ----------------------------------------------------------------------------------
+ */
 
 static GpLocal *find_bound(GpBody *b, const PatCtx *ctx, GpSym name) {
     uint32_t end = ctx->alt_used ? ctx->alt_end : b->locals.len;
@@ -44,7 +46,8 @@ static GpLocal *find_bound(GpBody *b, const PatCtx *ctx, GpSym name) {
     return NULL;
 }
 
-static void bind_alternative(GpBody *b, GpNode *pat, GpAstPatName *p, const GpType *t, PatCtx *ctx) {
+static void bind_alternative(GpBody *b, GpNode *pat, GpAstPatName *p, const GpType *t,
+                             PatCtx *ctx) {
     GpLocal *l = find_bound(b, ctx, p->name);
     if (!l) {
         gp_primary_label(gp_diag(b->c->diags, GpDiag_E0408, pat->span, p->name->name),
@@ -59,7 +62,8 @@ static void bind_alternative(GpBody *b, GpNode *pat, GpAstPatName *p, const GpTy
     gp_body_set_res(b, pat, GpRes_Local)->local = l;
 }
 
-static void check_name(GpBody *b, GpNode *pat, GpAstPatName *p, const GpType *type, BindMode mode, PatCtx *ctx) {
+static void check_name(GpBody *b, GpNode *pat, GpAstPatName *p, const GpType *type, BindMode mode,
+                       PatCtx *ctx) {
     if (p->is_ref)
         mode = p->is_mut ? Bind_Mut : Bind_Ref;
     const GpType *t = place_type(b, type, mode);
@@ -73,7 +77,8 @@ static void check_name(GpBody *b, GpNode *pat, GpAstPatName *p, const GpType *ty
         if (at.src && !p->sub && at.len > p->name->len) /* without `mut`, `ref` */
             at = (GpSpan){at.src, at.off + at.len - p->name->len, p->name->len};
         GpLocal *l = gp_body_add_local(b, p->name, at, t, p->is_mut && !p->is_ref);
-        b->infos.at[l->id] = (GpLocalInfo){.type_node = ctx->type_node, .init = ctx->init, .pat = pat};
+        b->infos.at[l->id] =
+            (GpLocalInfo){.type_node = ctx->type_node, .init = ctx->init, .pat = pat};
         gp_body_set_res(b, pat, GpRes_Local)->local = l;
     }
     if (p->is_ref && ctx->init && !gp_body_is(b, gp_expr_type(ctx->init), GpTy_Ref))
@@ -82,14 +87,17 @@ static void check_name(GpBody *b, GpNode *pat, GpAstPatName *p, const GpType *ty
         check_pat(b, p->sub, type, mode, ctx);
 }
 
-/* ---- values ----------------------------------------------------------------------------------------- */
+/* ---- values
+ * ----------------------------------------------------------------------------------------- */
 
 static bool is_constant(const GpDef *def) {
-    return def && (def->kind == GpDef_Const || def->kind == GpDef_ConstParam ||
-                   ((def->kind == GpDef_Variant || def->kind == GpDef_Struct) && def->field_count == 0));
+    return def &&
+           (def->kind == GpDef_Const || def->kind == GpDef_ConstParam ||
+            ((def->kind == GpDef_Variant || def->kind == GpDef_Struct) && def->field_count == 0));
 }
 
-static void check_constant(GpBody *b, GpNode *pat, const GpRes *found, const GpType *type, const PatCtx *ctx) {
+static void check_constant(GpBody *b, GpNode *pat, const GpRes *found, const GpType *type,
+                           const PatCtx *ctx) {
     GpRes *res = gp_body_set_res(b, pat, found->kind);
     *res = *found;
     bool is_const = found->def->kind == GpDef_Const || found->def->kind == GpDef_ConstParam;
@@ -107,17 +115,35 @@ static void check_value(GpBody *b, GpNode *value, const GpType *type, const PatC
 
 static void check_range(GpBody *b, GpNode *pat, const GpType *type, const PatCtx *ctx) {
     GpAstPatRange *r = GP_AS(PatRange, pat);
-    if (r->lo)
-        check_value(b, r->lo, type, ctx);
-    if (r->hi)
-        check_value(b, r->hi, type, ctx);
-    const GpType *t = gp_body_head(b, type);
-    if (t->kind != GpTy_Error && t->kind != GpTy_Char && !gp_body_is_number(t))
-        gp_primary_label(gp_diag(b->c->diags, GpDiag_E0029, pat->span), "this is of type `%s` but it should be `char` or numeric",
-                         gp_body_name(b, t));
+    GpNode *ends[2] = {r->lo, r->hi};
+    for (uint32_t i = 0; i < 2; i++) {
+        if (!ends[i])
+            continue;
+        const GpType *t = gp_body_head(b, gp_body_expr(b, ends[i], type));
+        if (t->kind != GpTy_Error && t->kind != GpTy_Char && !gp_body_is_number(t)) {
+            gp_primary_label(gp_diag(b->c->diags, GpDiag_E0029, ends[i]->span),
+                             "this is of type `%s` but it should be `char` or numeric",
+                             gp_body_name(b, t));
+            return;
+        }
+        if (!gp_body_unify(b, type, t, ends[i]->span))
+            gp_body_mismatch(b, ends[i]->span, type, t, reason_of(b, ctx));
+    }
 }
 
-/* ---- lists of patterns ------------------------------------------------------------------------------- */
+/* "unit variant `None`" */
+static const char *describe_def(GpBody *b, const GpDef *def) {
+    bool is_named = def->field_names && def->field_count && def->field_names[0];
+    const char *form = !def->field_count ? "unit " : is_named ? "" : "tuple ";
+    if (def->kind == GpDef_Struct || def->kind == GpDef_Variant)
+        return gp_arena_printf(b->c->arena, "%s%s `%s`", form, gp_body_owner_kind(def),
+                               def->name->name);
+    return gp_arena_printf(b->c->arena, "%s `%s`", gp_def_kind_name(def),
+                           def->name ? def->name->name : "_");
+}
+
+/* ---- lists of patterns
+ * ------------------------------------------------------------------------------- */
 
 static uint32_t find_rest(GpNodeList pats) {
     for (uint32_t i = 0; i < pats.len; i++)
@@ -148,15 +174,17 @@ static void check_tuple(GpBody *b, GpNode *pat, const GpType *type, BindMode mod
         gp_unify(b->c, t, gp_ty_tuple(b->c->types, items, pats.len));
         t = gp_body_head(b, t);
     }
-    bool fits = t->kind == GpTy_Tuple && (rest < pats.len ? given <= t->arg_count : given == t->arg_count);
+    bool fits =
+        t->kind == GpTy_Tuple && (rest < pats.len ? given <= t->arg_count : given == t->arg_count);
     if (!fits) {
         forget(b, pats, ctx);
         if (t->kind == GpTy_Error)
             return;
         GpDiag *d = gp_diag(b->c->diags, GpDiag_E0308, pat->span, "mismatched types");
         if (t->kind == GpTy_Tuple)
-            gp_primary_label(d, "expected a tuple with %u element%s, found one with %u element%s", t->arg_count,
-                             t->arg_count == 1 ? "" : "s", given, given == 1 ? "" : "s");
+            gp_primary_label(d, "expected a tuple with %u element%s, found one with %u element%s",
+                             t->arg_count, t->arg_count == 1 ? "" : "s", given,
+                             given == 1 ? "" : "s");
         else
             gp_primary_label(d, "expected %s, found a tuple", gp_body_describe(b, t));
         GpReason why = reason_of(b, ctx);
@@ -166,7 +194,8 @@ static void check_tuple(GpBody *b, GpNode *pat, const GpType *type, BindMode mod
     }
     for (uint32_t i = 0; i < pats.len; i++)
         if (i != rest)
-            check_pat(b, pats.at[i], t->args[field_at(i, rest, pats.len, t->arg_count)].type, mode, ctx);
+            check_pat(b, pats.at[i], t->args[field_at(i, rest, pats.len, t->arg_count)].type, mode,
+                      ctx);
 }
 
 static void check_slice(GpBody *b, GpNode *pat, const GpType *type, BindMode mode, PatCtx *ctx) {
@@ -186,10 +215,11 @@ static void check_slice(GpBody *b, GpNode *pat, const GpType *type, BindMode mod
     uint32_t given = pats.len - (rest < pats.len);
     if (rest < pats.len ? given > count : given != count) {
         forget(b, pats, ctx);
-        gp_primary_label(gp_diag(b->c->diags, GpDiag_E0527, pat->span,
-                                 gp_arena_printf(b->c->arena, "pattern requires %u element%s but array has %lld",
-                                                 given, given == 1 ? "" : "s", (long long)count)),
-                         "expected %lld element%s", (long long)count, count == 1 ? "" : "s");
+        gp_primary_label(
+            gp_diag(b->c->diags, GpDiag_E0527, pat->span,
+                    gp_arena_printf(b->c->arena, "pattern requires %u element%s but array has %lld",
+                                    given, given == 1 ? "" : "s", (long long)count)),
+            "expected %lld element%s", (long long)count, count == 1 ? "" : "s");
         return;
     }
     for (uint32_t i = 0; i < pats.len; i++)
@@ -197,10 +227,12 @@ static void check_slice(GpBody *b, GpNode *pat, const GpType *type, BindMode mod
             check_pat(b, pats.at[i], t->inner, mode, ctx);
 }
 
-/* ---- structs and variants ---------------------------------------------------------------------------- */
+/* ---- structs and variants
+ * ---------------------------------------------------------------------------- */
 
 /* The definition that a pattern's path names, unified with the type of the value. */
-static GpRes *resolve_owner(GpBody *b, GpNode *pat, GpNode *path, GpNamespace ns, const GpType *type, const PatCtx *ctx) {
+static GpRes *resolve_owner(GpBody *b, GpNode *pat, GpNode *path, GpNamespace ns,
+                            const GpType *type, const PatCtx *ctx) {
     GpRes found = {0};
     if (!gp_resolve_path(b->c, b->fn, path, ns, &found) || !found.def)
         return NULL;
@@ -222,7 +254,8 @@ static GpRes *resolve_owner(GpBody *b, GpNode *pat, GpNode *path, GpNamespace ns
     return res;
 }
 
-static void check_tuple_struct(GpBody *b, GpNode *pat, const GpType *type, BindMode mode, PatCtx *ctx) {
+static void check_tuple_struct(GpBody *b, GpNode *pat, const GpType *type, BindMode mode,
+                               PatCtx *ctx) {
     GpAstPatTupleStruct *p = GP_AS(PatTupleStruct, pat);
     GpRes *res = resolve_owner(b, pat, p->path, GpNs_Value, type, ctx);
     if (!res) {
@@ -230,38 +263,52 @@ static void check_tuple_struct(GpBody *b, GpNode *pat, const GpType *type, BindM
         return;
     }
     uint32_t fields = res->def->field_count;
+    if (!fields || (res->def->field_names && res->def->field_names[0])) {
+        forget(b, p->pats, ctx);
+        gp_primary_label(gp_diag(b->c->diags, GpDiag_E0532, pat->span,
+                                 "tuple struct or tuple variant", describe_def(b, res->def)),
+                         "not a tuple struct or tuple variant");
+        return;
+    }
     uint32_t rest = find_rest(p->pats);
     uint32_t given = p->pats.len - (rest < p->pats.len);
     if (rest < p->pats.len ? given > fields : given != fields) {
         forget(b, p->pats, ctx);
         const char *owner = res->def->kind == GpDef_Variant ? "tuple variant" : "tuple struct";
-        GpSpan at = p->pats.len ? gp_span_join(p->pats.at[0]->span, p->pats.at[p->pats.len - 1]->span) : pat->span;
-        GpDiag *d = gp_diag(b->c->diags, GpDiag_E0023, at,
-                            gp_arena_printf(b->c->arena, "this pattern has %u field%s, but the corresponding %s has %u field%s",
-                                            given, given == 1 ? "" : "s", owner, fields, fields == 1 ? "" : "s"));
+        GpSpan at = p->pats.len
+                        ? gp_span_join(p->pats.at[0]->span, p->pats.at[p->pats.len - 1]->span)
+                        : pat->span;
+        GpDiag *d = gp_diag(
+            b->c->diags, GpDiag_E0023, at,
+            gp_arena_printf(b->c->arena,
+                            "this pattern has %u field%s, but the corresponding %s has %u field%s",
+                            given, given == 1 ? "" : "s", owner, fields, fields == 1 ? "" : "s"));
         gp_primary_label(d, "expected %u field%s, found %u", fields, fields == 1 ? "" : "s", given);
         return;
     }
     for (uint32_t i = 0; i < p->pats.len; i++)
         if (i != rest)
             check_pat(b, p->pats.at[i],
-                      gp_body_field_type(b, res->def, res->args, res->arg_count, field_at(i, rest, p->pats.len, fields)),
+                      gp_body_field_type(b, res->def, res->args, res->arg_count,
+                                         field_at(i, rest, p->pats.len, fields)),
                       mode, ctx);
 }
 
-static void check_struct_field(GpBody *b, GpAstPatField *f, const GpRes *res, bool *seen, BindMode mode, PatCtx *ctx) {
+static void check_struct_field(GpBody *b, GpAstPatField *f, const GpRes *res, bool *seen,
+                               BindMode mode, PatCtx *ctx) {
     const GpDef *def = res->def;
     uint32_t at;
     if (!gp_body_find_field(def, f->name, &at)) {
-        GpDiag *d = gp_diag(b->c->diags, GpDiag_E0026, f->node.span, gp_body_owner_kind(def), def->name->name,
-                            f->name->name);
-        gp_primary_label(d, "%s `%s` does not have this field", gp_body_owner_kind(def), def->name->name);
+        GpDiag *d = gp_diag(b->c->diags, GpDiag_E0026, f->node.span, gp_body_owner_kind(def),
+                            def->name->name, f->name->name);
+        gp_primary_label(d, "%s `%s` does not have this field", gp_body_owner_kind(def),
+                         def->name->name);
         check_pat(b, f->pat, gp_body_error(b), Bind_Move, ctx);
         return;
     }
     if (seen[at])
-        gp_primary_label(gp_diag(b->c->diags, GpDiag_E0025, f->node.span, f->name->name), "multiple uses of `%s` in pattern",
-                         f->name->name);
+        gp_primary_label(gp_diag(b->c->diags, GpDiag_E0025, f->node.span, f->name->name),
+                         "multiple uses of `%s` in pattern", f->name->name);
     seen[at] = true;
     const GpType *t = gp_body_field_type(b, def, res->args, res->arg_count, at);
     f->node.type = t;
@@ -284,12 +331,14 @@ static void check_struct(GpBody *b, GpNode *pat, const GpType *type, BindMode mo
     uint32_t missing;
     const char *names = gp_body_missing_fields(b, res->def, seen, &missing);
     if (missing && !p->has_rest && errors == gp_diags_errors(b->c->diags)) {
-        const char *what = gp_arena_printf(b->c->arena, "field%s %s", missing == 1 ? "" : "s", names);
+        const char *what =
+            gp_arena_printf(b->c->arena, "field%s %s", missing == 1 ? "" : "s", names);
         gp_primary_label(gp_diag(b->c->diags, GpDiag_E0027, pat->span, what), "missing %s", what);
     }
 }
 
-/* ---- one pattern ------------------------------------------------------------------------------------- */
+/* ---- one pattern
+ * ------------------------------------------------------------------------------------- */
 
 static void check_or(GpBody *b, GpNode *pat, const GpType *type, BindMode mode, PatCtx *ctx) {
     GpNodeList pats = GP_AS(PatOr, pat)->pats;
@@ -306,7 +355,8 @@ static void check_or(GpBody *b, GpNode *pat, const GpType *type, BindMode mode, 
         alt.alt_used = &used;
         check_pat(b, pats.at[i], type, mode, &alt);
         if (used < end - first)
-            gp_primary_label(gp_diag(b->c->diags, GpDiag_E0408, pats.at[i]->span, b->locals.at[first]->name->name),
+            gp_primary_label(gp_diag(b->c->diags, GpDiag_E0408, pats.at[i]->span,
+                                     b->locals.at[first]->name->name),
                              "pattern doesn't bind `%s`", b->locals.at[first]->name->name);
     }
 }
@@ -326,7 +376,8 @@ static void check_ref(GpBody *b, GpNode *pat, const GpType *type, PatCtx *ctx) {
     if (t->kind == GpTy_Error)
         return;
     GpDiag *d = gp_diag(b->c->diags, GpDiag_E0308, pat->span, "mismatched types");
-    gp_primary_label(d, "expected %s, found `&%s_`", gp_body_describe(b, t), p->is_mut ? "mut " : "");
+    gp_primary_label(d, "expected %s, found `&%s_`", gp_body_describe(b, t),
+                     p->is_mut ? "mut " : "");
     GpReason why = reason_of(b, ctx);
     if (why.label)
         gp_label(d, why.span, "%s", why.label);
@@ -344,12 +395,15 @@ static const GpType *peel(GpBody *b, GpNode *pat, const GpType *type, BindMode *
 }
 
 /* A lone name may be a constant or a unit variant. */
-static bool check_named_constant(GpBody *b, GpNode *pat, const GpType *type, BindMode mode, PatCtx *ctx) {
+static bool check_named_constant(GpBody *b, GpNode *pat, const GpType *type, BindMode mode,
+                                 PatCtx *ctx) {
     GpAstPatName *p = GP_AS(PatName, pat);
-    GpDef *def = p->sub || p->is_ref || p->is_mut ? NULL : gp_find_name(b->c, b->fn, p->name, GpNs_Value);
+    GpDef *def =
+        p->sub || p->is_ref || p->is_mut ? NULL : gp_find_name(b->c, b->fn, p->name, GpNs_Value);
     if (def && (def->kind == GpDef_Variant || def->kind == GpDef_Struct) && def->field_count) {
         const char *kind = def->kind == GpDef_Variant ? "tuple variant" : "tuple struct";
-        gp_primary_label(gp_diag(b->c->diags, GpDiag_E0530, pat->span, kind), "cannot be named the same as a %s", kind);
+        gp_primary_label(gp_diag(b->c->diags, GpDiag_E0530, pat->span, kind),
+                         "cannot be named the same as a %s", kind);
         return true;
     }
     if (!is_constant(def))
@@ -373,7 +427,8 @@ static void check_path(GpBody *b, GpNode *pat, const GpType *type, const PatCtx 
         check_constant(b, pat, &found, type, ctx);
         return;
     }
-    gp_primary_label(gp_diag(b->c->diags, GpDiag_E0532, pat->span, gp_body_text(b, pat->span)),
+    gp_primary_label(gp_diag(b->c->diags, GpDiag_E0532, pat->span,
+                             "unit struct, unit variant or constant", describe_def(b, found.def)),
                      "not a unit struct, unit variant or constant");
 }
 

@@ -30,7 +30,8 @@ static const GpType *check_init(GpBody *b, GpAstLet *let, const GpType *type) {
 }
 
 static void check_let(GpBody *b, GpAstLet *let) {
-    const GpType *type = let->type ? gp_type_of_node(b->c, b->fn, let->type) : gp_fresh_type(b->c, GpInfer_Any);
+    const GpType *type =
+        let->type ? gp_type_of_node(b->c, b->fn, let->type) : gp_fresh_type(b->c, GpInfer_Any);
     if (let->type)
         let->type->type = type;
     if (let->init)
@@ -45,7 +46,8 @@ static void check_let(GpBody *b, GpAstLet *let) {
         b->infos.at[i].is_deferred = true;
 }
 
-/* ---- statements ---------------------------------------------------------------------------------- */
+/* ---- statements
+ * ---------------------------------------------------------------------------------- */
 
 static void warn_unreachable(GpBody *b, GpNode *n, bool is_stmt) {
     if (!b->diverged_at.src)
@@ -79,7 +81,8 @@ void gp_body_diverge(GpBody *b, GpNode *n) {
     b->diverges = true;
 }
 
-/* ---- blocks ---------------------------------------------------------------------------------------- */
+/* ---- blocks
+ * ---------------------------------------------------------------------------------------- */
 
 /* Where a missing tail hurts: a statement whose semicolon throws the value away. */
 static void help_semicolon(GpBody *b, GpDiag *d, GpAstBlock *blk, const GpType *want) {
@@ -97,19 +100,22 @@ static void help_semicolon(GpBody *b, GpDiag *d, GpAstBlock *blk, const GpType *
 
 static void report_no_value(GpBody *b, GpNode *n, const GpType *want, GpReason why) {
     GpAstBlock *blk = GP_AS(Block, n);
-    bool is_body = b->fn->node && b->fn->node->kind == GpNode_Fn && GP_AS(Fn, b->fn->node)->body == n;
+    bool is_body =
+        b->fn->node && b->fn->node->kind == GpNode_Fn && GP_AS(Fn, b->fn->node)->body == n;
     GpSpan at = is_body && b->ret_span.src ? b->ret_span : n->span;
     GpDiag *d = gp_diag(b->c->diags, GpDiag_E0308, at, "mismatched types");
     gp_primary_label(d, "expected %s, found `()`", gp_body_describe(b, want));
     if (is_body)
-        gp_label(d, b->fn->span, "implicitly returns `()` as its body has no tail or `return` expression");
+        gp_label(d, b->fn->span,
+                 "implicitly returns `()` as its body has no tail or `return` expression");
     else if (why.label && why.span.src)
         gp_label(d, why.span, "%s", why.label);
     help_semicolon(b, d, blk, want);
 }
 
 /* The tail, or (): `want` NULL asks for nothing. */
-static const GpType *check_tail(GpBody *b, GpNode *n, const GpType *want, const GpType *hint, GpReason why) {
+static const GpType *check_tail(GpBody *b, GpNode *n, const GpType *want, const GpType *hint,
+                                GpReason why) {
     GpAstBlock *blk = GP_AS(Block, n);
     if (blk->tail) {
         if (b->diverges)
@@ -131,7 +137,8 @@ static const GpType *check_tail(GpBody *b, GpNode *n, const GpType *want, const 
     return gp_body_unit(b);
 }
 
-static const GpType *check_inside(GpBody *b, GpNode *n, const GpType *want, const GpType *hint, GpReason why) {
+static const GpType *check_inside(GpBody *b, GpNode *n, const GpType *want, const GpType *hint,
+                                  GpReason why) {
     GpAstBlock *blk = GP_AS(Block, n);
     GpFrame frame = {.kind = GpFrame_Block, .node = n, .label = blk->label, .outer = b->frame};
     uint32_t visible = b->visible.len;
@@ -153,7 +160,8 @@ static const GpType *check_inside(GpBody *b, GpNode *n, const GpType *want, cons
     return want;
 }
 
-static const GpType *check_block(GpBody *b, GpNode *n, const GpType *want, const GpType *hint, GpReason why) {
+static const GpType *check_block(GpBody *b, GpNode *n, const GpType *want, const GpType *hint,
+                                 GpReason why) {
     GpAstBlock *blk = GP_AS(Block, n);
     GpUnsafe frame = {.node = n, .outer = b->unsafe_block};
     if (blk->is_unsafe)

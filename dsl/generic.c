@@ -354,8 +354,7 @@ GpDef *gp_find_assoc(GpCheck *c, const GpType *self, const GpDef *trait, GpSym n
 /* ---- projections ------------------------------------------------------------------------------
  */
 
-static const GpType *param_projection(const GpType *assoc) {
-    const GpDef *param = assoc->inner->def;
+static const GpType *param_projection(const GpDef *param, const GpType *assoc) {
     for (uint32_t i = 0; i < param->bound_count; i++) {
         const GpBoundArgs *b = &param->bound_args[i];
         if (param->bounds[i] != assoc->def->parent)
@@ -375,7 +374,7 @@ static const GpType *project(void *ud, const GpType *assoc) {
     if (self->kind == GpTy_Error)
         return self;
     if (self->kind == GpTy_Param)
-        return param_projection(assoc);
+        return param_projection(self->def, assoc);
     if (self->kind == GpTy_Infer && self->infer == GpInfer_Any)
         return assoc;
     GpDef *item = gp_find_assoc(c, self, assoc->def->parent, assoc->def->name, &s);

@@ -1,6 +1,6 @@
-fn f(a: i32, b: i32) -> i32 {
-    let mut x = a;
-    let mut y = b;
-    (x, y) = (y, x);
+fn f(a: [i32; 2]) -> i32 {
+    let mut x = 0;
+    let mut y = 0;
+    [x, y] = a;
     x + y
 }

@@ -1,0 +1,4 @@
+use std::ops::Mul;
+fn f<T: Mul<f32, Output = T>>(a: T) -> T {
+    a * true
+}

@@ -1,0 +1,3 @@
+fn f<T: Copy>(a: T) -> T {
+    a + a
+}
