@@ -4,8 +4,7 @@
 #include "dsl/check_body.h"
 #include "dsl/resolve.h"
 
-/* ---- aggregates ---------------------------------------------------------------------------------
- */
+/* ---- aggregates -------------------------------------------------------------------------- */
 
 const GpType *gp_check_tuple(GpBody *b, GpNode *n, const GpType *hint) {
     GpAstTuple *t = GP_AS(Tuple, n);

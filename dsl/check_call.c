@@ -4,8 +4,7 @@
 
 static const char *plural(uint32_t n) { return n == 1 ? "" : "s"; }
 
-/* ---- what a call of a function means for its caller -------------------------------------------
- */
+/* ---- what a call of a function means for its caller -------------------------------------- */
 
 static GpTrack track_of(const GpBody *b, const GpDef *def) {
     static const GpTrack tracks[] = {

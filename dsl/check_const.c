@@ -106,8 +106,7 @@ bool gp_body_oblige_shape(GpBody *b, const GpShapeTy *lhs, const GpShapeTy *rhs,
     return true;
 }
 
-/* ---- reshape and broadcast ---------------------------------------------------------------------
- */
+/* ---- reshape and broadcast --------------------------------------------------------------- */
 
 /* False when the type is no tile or an extent is no polynomial. */
 static bool tile_dims(GpBody *b, const GpType *t, Dims *out) {

@@ -173,8 +173,7 @@ const GpType *gp_check_path(GpBody *b, GpNode *n, const GpType *hint) {
     return type_of_def(b, n, res);
 }
 
-/* ---- fields and indexing -----------------------------------------------------------------------
- */
+/* ---- fields and indexing ----------------------------------------------------------------- */
 
 static void report_no_field(GpBody *b, GpNode *n, const GpType *base, GpSym name) {
     const GpType *t = gp_zonk(b->c, base);
@@ -288,8 +287,7 @@ static const GpType *check_index(GpBody *b, GpNode *n, const GpType *hint) {
     return check_index_type(b, ix->index, base, elem) ? elem : gp_body_error(b);
 }
 
-/* ---- borrows ------------------------------------------------------------------------------------
- */
+/* ---- borrows ----------------------------------------------------------------------------- */
 
 static const GpType *check_borrow(GpBody *b, GpNode *n, const GpType *hint) {
     GpAstBorrow *r = GP_AS(Borrow, n);

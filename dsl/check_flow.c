@@ -1,8 +1,7 @@
 /* Control flow: conditions, if, loops, break, continue, return, ranges. */
 #include "dsl/check_body.h"
 
-/* ---- conditions -------------------------------------------------------------------------------
- */
+/* ---- conditions -------------------------------------------------------------------------- */
 
 void gp_body_cond(GpBody *b, GpNode *n) {
     n->type = gp_body_bool(b);

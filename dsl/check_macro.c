@@ -37,8 +37,7 @@ static const MacroRow rows[] = {
     {"gpu_assert", Macro_Assert},
 };
 
-/* ---- shapes -----------------------------------------------------------------------------------
- */
+/* ---- shapes ------------------------------------------------------------------------------ */
 
 static bool is_whole_array(GpBody *b, GpNode *arg) {
     arg = gp_body_bare(arg);

@@ -35,8 +35,7 @@ static GpReason reason_of(GpBody *b, const PatCtx *ctx) {
     return (GpReason){ctx->init->span, label, NULL};
 }
 
-/* ---- bindings ----------------------------------------------------------------------------------
- */
+/* ---- bindings ---------------------------------------------------------------------------- */
 
 static GpLocal *find_bound(GpBody *b, const PatCtx *ctx, GpSym name) {
     uint32_t end = ctx->alt_used ? ctx->alt_end : b->locals.len;
