@@ -50,8 +50,7 @@ const GpType *gp_check_repeat(GpBody *b, GpNode *n, const GpType *hint) {
     return gp_ty_array(b->c->types, elem, count);
 }
 
-/* ---- struct literals
- * ------------------------------------------------------------------------------ */
+/* ---- struct literals --------------------------------------------------------------------- */
 
 /* Fields of tuple structs and variants are named 0, 1, 2 .. */
 bool gp_body_find_field(const GpDef *def, GpSym name, uint32_t *out) {

@@ -63,8 +63,7 @@ void gp_body_use_fn(GpBody *b, const GpDef *def, const GpGArg *args, uint32_t co
     check_track(b, def, span);
 }
 
-/* ---- arguments
- * ------------------------------------------------------------------------------------ */
+/* ---- arguments --------------------------------------------------------------------------- */
 
 typedef struct Callee {
     const GpDef *def;              /* NULL: a value */
@@ -187,8 +186,7 @@ static void forget_args(GpBody *b, GpNodeList args) {
         gp_body_expr(b, args.at[i], NULL);
 }
 
-/* ---- calls of paths
- * --------------------------------------------------------------------------------- */
+/* ---- calls of paths ---------------------------------------------------------------------- */
 
 static const GpType *check_fn_call(GpBody *b, GpNode *n, GpAstCall *call, const GpRes *res,
                                    const GpType *hint) {
@@ -239,8 +237,7 @@ static const GpType *check_construct(GpBody *b, GpNode *n, GpAstCall *call, cons
     return type;
 }
 
-/* ---- calls of values
- * ---------------------------------------------------------------------------------- */
+/* ---- calls of values --------------------------------------------------------------------- */
 
 static bool sig_of_value(GpBody *b, const GpType *t, Callee *c, const GpType **ret) {
     if (t->kind == GpTy_Ref)
@@ -323,8 +320,7 @@ const GpType *gp_check_call(GpBody *b, GpNode *n, const GpType *hint) {
     return gp_body_error(b);
 }
 
-/* ---- methods
- * ------------------------------------------------------------------------------------------ */
+/* ---- methods ----------------------------------------------------------------------------- */
 
 static GpSpan method_span(GpAstMethodCall *m) {
     const GpSpan r = m->receiver->span;

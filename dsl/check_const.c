@@ -181,8 +181,7 @@ void gp_body_check_shapes(GpBody *b, const GpDef *fn, const GpType *from, const 
         check_broadcast(b, gp_zonk(b->c, from), gp_zonk(b->c, to), span);
 }
 
-/* ---- what is left for instances
- * -------------------------------------------------------------------- */
+/* ---- what is left for instances ---------------------------------------------------------- */
 
 static void print_one(const GpObligation *o, GpText *out) {
     GpPlaceInFile at = gp_span_start(o->span);

@@ -339,8 +339,7 @@ static const GpType *check_bad(GpBody *b, GpNode *n, const GpType *hint) {
     return gp_body_error(b);
 }
 
-/* ---- dispatch
- * ------------------------------------------------------------------------------------- */
+/* ---- dispatch ---------------------------------------------------------------------------- */
 
 typedef const GpType *(*CheckFn)(GpBody *b, GpNode *n, const GpType *hint);
 static const CheckFn check_fns[GpNode_count] = {

@@ -22,8 +22,7 @@ void gp_body_cond(GpBody *b, GpNode *n) {
     gp_body_expect(b, n, gp_body_bool(b), GP_NO_REASON);
 }
 
-/* ---- if
- * ------------------------------------------------------------------------------------------ */
+/* ---- if ---------------------------------------------------------------------------------- */
 
 static GpSpan tail_span(GpNode *n) {
     while (n->kind == GpNode_Block && GP_AS(Block, n)->tail)
@@ -112,8 +111,7 @@ const GpType *gp_body_if_expect(GpBody *b, GpNode *n, const GpType *want, GpReas
     return want;
 }
 
-/* ---- loops
- * ------------------------------------------------------------------------------------------ */
+/* ---- loops ------------------------------------------------------------------------------- */
 
 static void check_loop_body(GpBody *b, GpFrame *frame, GpNode *body) {
     bool before = b->diverges;
@@ -147,8 +145,7 @@ const GpType *gp_check_loop(GpBody *b, GpNode *n, const GpType *hint) {
     return frame.has_break ? frame.result : gp_ty_never(b->c->types);
 }
 
-/* ---- for
- * ---------------------------------------------------------------------------------------------- */
+/* ---- for --------------------------------------------------------------------------------- */
 
 static const GpType *range_type(GpBody *b, const GpType *item) {
     const GpDef *def = b->c->std->lang[GpLang_Range];
@@ -255,8 +252,7 @@ const GpType *gp_check_range(GpBody *b, GpNode *n, const GpType *hint) {
     return gp_body_error(b);
 }
 
-/* ---- leaving
- * ------------------------------------------------------------------------------------------- */
+/* ---- leaving ----------------------------------------------------------------------------- */
 
 static GpFrame *find_frame(GpBody *b, GpNode *n, GpSym label, const char *word) {
     GpFrame *through = NULL;

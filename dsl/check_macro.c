@@ -106,8 +106,7 @@ static const GpType *check_shape(GpBody *b, GpNode *n, GpAstMacro *m) {
     return gp_ty_adt(b->c->types, def, arg, 1);
 }
 
-/* ---- assertions
- * ------------------------------------------------------------------------------------ */
+/* ---- assertions -------------------------------------------------------------------------- */
 
 /* The message's arguments; the text itself goes to the report when the check fails. */
 static void check_message(GpBody *b, GpNodeList args, uint32_t from) {

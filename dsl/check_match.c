@@ -34,8 +34,7 @@ typedef struct Match {
 
 static const Mat wild = {.kind = Mat_Wild};
 
-/* ---- types of columns
- * ------------------------------------------------------------------------------ */
+/* ---- types of columns -------------------------------------------------------------------- */
 
 static const GpType *strip(GpBody *b, const GpType *t) {
     t = gp_body_head(b, t);
@@ -97,8 +96,7 @@ static uint64_t key_of(const GpType *t, uint64_t value) {
     return value & (t->kind == GpTy_Char ? UINT64_MAX : key_max(t));
 }
 
-/* ---- patterns to normal form
- * ------------------------------------------------------------------------ */
+/* ---- patterns to normal form ------------------------------------------------------------- */
 
 static Mat *make(GpBody *b, MatKind kind, const GpType *type) {
     Mat *m = GP_NEW(b->c->arena, Mat);
@@ -222,8 +220,7 @@ static Mat *normal(GpBody *b, GpNode *pat) {
     return make_ctor(b, t, ctor);
 }
 
-/* ---- usefulness
- * -------------------------------------------------------------------------------------- */
+/* ---- usefulness -------------------------------------------------------------------------- */
 
 typedef GP_VEC(Row) Rows;
 
@@ -372,8 +369,7 @@ static bool find_witness(Match *x, const Rows *all, const GpType *const *types, 
     return find_witness(x, &rest, types + 1, columns - 1, out + 1);
 }
 
-/* ---- printing witnesses
- * --------------------------------------------------------------------------------- */
+/* ---- printing witnesses ------------------------------------------------------------------ */
 
 static void print_key(const GpType *t, uint64_t key, bool is_lo, GpText *out) {
     const char *name = t->kind == GpTy_Usize   ? "usize"
@@ -435,8 +431,7 @@ static void print_witness(const Mat *m, GpText *out) {
     gp_text_puts(out, is_named ? " }" : m->sub_count == 1 && !def ? ",)" : ")");
 }
 
-/* ---- whole matches
- * ---------------------------------------------------------------------------------------- */
+/* ---- whole matches ----------------------------------------------------------------------- */
 
 static void add_row(GpBody *b, GpNode *pat, Rows *rows) {
     const Mat *head[1] = {normal(b, pat)};
@@ -518,9 +513,7 @@ void gp_body_irrefutable(GpBody *b, GpNode *pat, const GpType *type, const char 
     gp_note(d, "the matched value is of type `%s`", gp_body_name(b, type));
 }
 
-/* ---- arms
- * ----------------------------------------------------------------------------------------------------
- */
+/* ---- arms -------------------------------------------------------------------------------- */
 
 typedef struct Join {
     const GpType *want; /* what the place asks for, NULL */

@@ -92,8 +92,7 @@ static const char *describe(GpBody *b, GpNode *n) {
     return gp_body_text(b, n->span);
 }
 
-/* ---- helps
- * ------------------------------------------------------------------------------------------ */
+/* ---- helps ------------------------------------------------------------------------------- */
 
 static GpSpan before(GpSpan span) { return (GpSpan){span.src, span.off, 0}; }
 
@@ -117,8 +116,7 @@ static void help_shared(GpBody *b, GpDiag *d, const GpNode *shared) {
                    "consider changing this to be a mutable reference");
 }
 
-/* ---- assignment
- * ----------------------------------------------------------------------------------------- */
+/* ---- assignment -------------------------------------------------------------------------- */
 
 static void report_whole(GpBody *b, GpLocal *l, GpSpan span) {
     const char *what = l->is_param ? "cannot assign to immutable argument"
@@ -174,8 +172,7 @@ void gp_body_check_assignable(GpBody *b, GpNode *place, GpSpan span, GpSpan op, 
     help_local(d, l, "consider changing this to be mutable");
 }
 
-/* ---- mutable borrows
- * ------------------------------------------------------------------------------------ */
+/* ---- mutable borrows --------------------------------------------------------------------- */
 
 static void report_shared(GpBody *b, const char *place, const GpNode *shared, GpSpan span) {
     GpDiag *d = gp_diag(b->c->diags, GpDiag_E0596, span,

@@ -48,8 +48,7 @@ static const OpRow *find_row(GpTok tok) {
     return NULL;
 }
 
-/* ---- classes of types
- * ---------------------------------------------------------------------------- */
+/* ---- classes of types -------------------------------------------------------------------- */
 
 bool gp_body_is_int(const GpType *t) {
     return (t->kind == GpTy_Elem && gp_elem_is_integer(t->elem)) || t->kind == GpTy_Usize ||
@@ -108,8 +107,7 @@ static bool scalar_allows(GpBody *b, const GpType *t, const OpRow *row) {
     return is_scalar(t);
 }
 
-/* ---- reports
- * -------------------------------------------------------------------------------------- */
+/* ---- reports ----------------------------------------------------------------------------- */
 
 static GpSpan operator_span(const GpNode *lhs, const GpNode *rhs, GpTok tok, GpSpan whole) {
     if (!lhs->span.src || lhs->span.src != rhs->span.src)
@@ -213,8 +211,7 @@ static const GpType *report_shapes(GpBody *b, const Operation *o, const GpType *
     return gp_body_error(b);
 }
 
-/* ---- tiles
- * ---------------------------------------------------------------------------------------- */
+/* ---- tiles ------------------------------------------------------------------------------- */
 
 static const GpType *tile_of_bool(GpBody *b, const GpType *tile) {
     GpGArg *args = GP_NEW_ARRAY(b->c->arena, GpGArg, tile->arg_count);
@@ -252,8 +249,7 @@ static const GpType *check_tiles(GpBody *b, const Operation *o, const GpType *l,
     return tile_result(b, o, tile, l, r);
 }
 
-/* ---- operators that are methods of a struct
- * ---------------------------------------------------------- */
+/* ---- operators that are methods of a struct ---------------------------------------------- */
 
 static const GpType *check_overload(GpBody *b, const Operation *o, const GpType *l,
                                     const GpType *r) {
@@ -293,8 +289,7 @@ static const GpType *check_overload(GpBody *b, const Operation *o, const GpType 
     return sig.ret;
 }
 
-/* ---- scalars
- * --------------------------------------------------------------------------------------- */
+/* ---- scalars ----------------------------------------------------------------------------- */
 
 static const GpType *check_scalars(GpBody *b, const Operation *o, const GpType *l,
                                    const GpType *r) {
@@ -407,8 +402,7 @@ bool gp_body_retry_binary(GpBody *b, GpPending *p, bool is_last) {
     return true;
 }
 
-/* ---- entry points
- * ------------------------------------------------------------------------------------ */
+/* ---- entry points ------------------------------------------------------------------------ */
 
 static const GpType *check_logic(GpBody *b, const Operation *o) {
     const GpType *want = gp_body_bool(b);
@@ -538,8 +532,7 @@ const GpType *gp_check_assign(GpBody *b, GpNode *n, const GpType *hint) {
     return gp_body_unit(b);
 }
 
-/* ---- unary
- * ------------------------------------------------------------------------------------------- */
+/* ---- unary ------------------------------------------------------------------------------- */
 
 static const GpType *check_deref(GpBody *b, GpNode *n, GpNode *operand) {
     const GpType *t = gp_body_known(b, gp_body_expr(b, operand, NULL));

@@ -86,8 +86,7 @@ static void check_name(GpBody *b, GpNode *pat, GpAstPatName *p, const GpType *ty
         check_pat(b, p->sub, type, mode, ctx);
 }
 
-/* ---- values
- * ----------------------------------------------------------------------------------------- */
+/* ---- values ------------------------------------------------------------------------------ */
 
 static bool is_constant(const GpDef *def) {
     return def &&
@@ -141,8 +140,7 @@ static const char *describe_def(GpBody *b, const GpDef *def) {
                            def->name ? def->name->name : "_");
 }
 
-/* ---- lists of patterns
- * ------------------------------------------------------------------------------- */
+/* ---- lists of patterns ------------------------------------------------------------------- */
 
 static uint32_t find_rest(GpNodeList pats) {
     for (uint32_t i = 0; i < pats.len; i++)
@@ -226,8 +224,7 @@ static void check_slice(GpBody *b, GpNode *pat, const GpType *type, BindMode mod
             check_pat(b, pats.at[i], t->inner, mode, ctx);
 }
 
-/* ---- structs and variants
- * ---------------------------------------------------------------------------- */
+/* ---- structs and variants ---------------------------------------------------------------- */
 
 /* The definition that a pattern's path names, unified with the type of the value. */
 static GpRes *resolve_owner(GpBody *b, GpNode *pat, GpNode *path, GpNamespace ns,
@@ -336,8 +333,7 @@ static void check_struct(GpBody *b, GpNode *pat, const GpType *type, BindMode mo
     }
 }
 
-/* ---- one pattern
- * ------------------------------------------------------------------------------------- */
+/* ---- one pattern ------------------------------------------------------------------------- */
 
 static void check_or(GpBody *b, GpNode *pat, const GpType *type, BindMode mode, PatCtx *ctx) {
     GpNodeList pats = GP_AS(PatOr, pat)->pats;

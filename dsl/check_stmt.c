@@ -46,8 +46,7 @@ static void check_let(GpBody *b, GpAstLet *let) {
         b->infos.at[i].is_deferred = true;
 }
 
-/* ---- statements
- * ---------------------------------------------------------------------------------- */
+/* ---- statements -------------------------------------------------------------------------- */
 
 static void warn_unreachable(GpBody *b, GpNode *n, bool is_stmt) {
     if (!b->diverged_at.src)
@@ -81,8 +80,7 @@ void gp_body_diverge(GpBody *b, GpNode *n) {
     b->diverges = true;
 }
 
-/* ---- blocks
- * ---------------------------------------------------------------------------------------- */
+/* ---- blocks ------------------------------------------------------------------------------ */
 
 /* Where a missing tail hurts: a statement whose semicolon throws the value away. */
 static void help_semicolon(GpBody *b, GpDiag *d, GpAstBlock *blk, const GpType *want) {
