@@ -294,8 +294,7 @@ static bool witness_ctors(Match *x, const Rows *rows, const GpType *const *types
     return false;
 }
 
-/* The least end of a piece that starts at lo: before the next range's start, or at a range's end.
- */
+/* The least end of a piece from lo: before the next range starts, or where a range ends. */
 static uint64_t piece_end(const Rows *rows, uint64_t lo, uint64_t max) {
     uint64_t end = max;
     for (uint32_t i = 0; i < rows->len; i++) {
