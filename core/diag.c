@@ -289,6 +289,7 @@ const GpDiag *gp_diags_at(const GpDiags *ds, uint32_t i) {
 GpDiagCode gp_diag_code(const GpDiag *d) { return d->code; }
 GpSeverity gp_diag_severity(const GpDiag *d) { return rows[d->code].severity; }
 const char *gp_diag_title(const GpDiag *d) { return d->title; }
+GpSpan gp_diag_span(const GpDiag *d) { return d->labels.len ? d->labels.at[0].span : GP_NO_SPAN; }
 uint32_t gp_diag_label_count(const GpDiag *d) { return d->labels.len; }
 
 GpDiagLabel gp_diag_label_at(const GpDiag *d, uint32_t i) {

@@ -74,6 +74,7 @@ const GpDiag *gp_diags_at(const GpDiags *ds, uint32_t i);
 GpDiagCode gp_diag_code(const GpDiag *d);
 GpSeverity gp_diag_severity(const GpDiag *d);
 const char *gp_diag_title(const GpDiag *d);
+GpSpan gp_diag_span(const GpDiag *d); /* of the primary label; GP_NO_SPAN without one */
 uint32_t gp_diag_label_count(const GpDiag *d);
 GpDiagLabel gp_diag_label_at(const GpDiag *d, uint32_t i); /* 0 is the primary one */
 uint32_t gp_diag_child_count(const GpDiag *d);

@@ -49,7 +49,7 @@ GP_API size_t gpulua_diag_count(const gpulua_state *g) {
 GP_API int gpulua_diag_at(const gpulua_state *g, size_t i, gpulua_diag *out) {
     if (i >= gpulua_diag_count(g) || !out) return 0;
     const GpDiag *d = gp_diags_at(g->last, (uint32_t)i);
-    GpSpan span = gp_diag_label_at(d, 0).span;
+    GpSpan span = gp_diag_span(d);
     GpPlaceInFile place = gp_span_start(span);
     out->code = gp_diag_row(gp_diag_code(d))->code;
     out->severity = (gpulua_severity)gp_diag_severity(d);

@@ -94,8 +94,8 @@ static int error_json(lua_State *L) {
 
 /* Pushes the field `name` of diagnostic d; false when it has none of that name. */
 static bool push_field(lua_State *L, const GpDiag *d, const char *name) {
-    GpPlaceInFile place = gp_span_start(gp_diag_label_at(d, 0).span);
-    bool has_place = gp_diag_label_at(d, 0).span.src != NULL;
+    GpPlaceInFile place = gp_span_start(gp_diag_span(d));
+    bool has_place = gp_diag_span(d).src != NULL;
     if (strcmp(name, "code") == 0) lua_pushstring(L, gp_diag_row(gp_diag_code(d))->code);
     else if (strcmp(name, "message") == 0) lua_pushstring(L, gp_diag_title(d));
     else if (strcmp(name, "file") == 0 && has_place) lua_pushstring(L, place.file);

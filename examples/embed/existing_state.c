@@ -117,7 +117,7 @@ int main(void) {
         const char wrong[] = "squares(nil)";
         ok = gpulua_run_string(g, wrong, strlen(wrong), "=wrong") == GPULUA_E_LUA &&
              gpulua_diag_at(g, 0, &diag);
-        if (ok) printf("an error: %.60s\n", diag.title);
+        if (ok) printf("an error: %.*s\n", (int)strcspn(diag.title, "\n"), diag.title);
     }
     gpulua_close(g); /* leaves L open */
     lua_close(L);
