@@ -1,0 +1,72 @@
+-- Numeric specs that need nothing but the program:
+--
+--   gpulua spec/run/run.lua [--device cpu|interp|cuda:0] [--seed N] [--json FILE] [FILTER]
+--
+-- Each case compares kernels on the device with plain Lua (formats.lua, arith.lua), and checks
+-- that a kernel with one operator changed is noticed. Groups whose names hold FILTER are run.
+-- Exits 1 when something is wrong.
+local folder = arg[0]:match("^(.*)/[^/]*$") or "."
+package.path = folder .. "/?.lua;" .. package.path
+
+local gpu = require "gpulua"
+local h = require "harness"
+
+local CASES = { "cases_ops", "cases_casts", "cases_mpfr" }
+
+local options = { device = os.getenv("GPULUA_DEVICE") or "cpu", seed = os.time() }
+local i = 1
+while arg[i] do
+  local name = arg[i]:match("^%-%-(%a+)$")
+  if name == "device" or name == "json" or name == "seed" then
+    options[name] = assert(arg[i + 1], "--" .. name .. " wants a value")
+    i = i + 1
+  elseif name then
+    error("unknown option " .. arg[i])
+  else
+    options.filter = arg[i]
+  end
+  i = i + 1
+end
+
+local device = assert(gpu.device(options.device))
+h.device, h.filter, h.folder = device, options.filter, folder
+h.seed = math.tointeger(options.seed)
+-- The interpreter is the oracle of the others; a million elements of each operation are theirs.
+h.has_large = device.kind ~= "interp"
+gpu.seed(h.seed)
+
+local large, large_dtype = {}, nil
+-- The large operand of a type, kept while the type stays.
+function h.large(dtype, index, block)
+  if dtype ~= large_dtype then large, large_dtype = {}, dtype end
+  local kept = large[index]
+  if not kept or kept.block ~= block then
+    kept = { block = block, tensor = h.tensor(dtype, h.repeated(require "formats".of[dtype], block, h.LARGE)) }
+    large[index] = kept
+  end
+  return kept.tensor
+end
+
+function h.report(group)
+  local state = group.failed > 0 and "FAIL" or group.skipped and "skip" or "ok"
+  print(("%-4s %-28s %5d checks %6.2f s%s"):format(state, group.name, group.checks, group.seconds,
+    group.skipped and "  " .. group.skipped or ""))
+end
+
+print(("device %s, %s, seed %d"):format(device.name, device.product or device.kind, h.seed))
+local started = gpu.clock()
+for _, name in ipairs(CASES) do require(name)(h) end
+
+local MOST = 40
+for n, failure in ipairs(h.failures) do
+  if n > MOST then
+    print(("and %d more"):format(#h.failures - MOST))
+    break
+  end
+  print(("\n%s: %s"):format(failure.group, failure.message))
+end
+local checks = 0
+for _, group in ipairs(h.groups) do checks = checks + group.checks end
+print(("%d groups, %d checks, %d wrong, %.1f s; seed %d"):format(#h.groups, checks, #h.failures,
+  gpu.clock() - started, h.seed))
+os.exit(#h.failures == 0, true)
