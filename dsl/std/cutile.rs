@@ -51,7 +51,7 @@ pub mod core {
 
     impl<E: ElementType, const S: [i32; N]> Tensor<E, S> {
         #[intrinsic = "TensorLoad"]
-        pub fn load(&mut self) -> Tile<E, S>;
+        pub fn load(&self) -> Tile<E, S>;
         #[intrinsic = "TensorStore"]
         pub fn store(&mut self, tile: Tile<E, S>);
         #[intrinsic = "TensorLoadLike"]
@@ -70,7 +70,7 @@ pub mod core {
     }
 
     #[intrinsic = "TensorLoad"]
-    pub fn load_tile_mut<E: ElementType, const S: [i32; N]>(y: &mut Tensor<E, S>) -> Tile<E, S>;
+    pub fn load_tile_mut<E: ElementType, const S: [i32; N]>(y: &Tensor<E, S>) -> Tile<E, S>;
     #[intrinsic = "TensorStore"]
     pub fn store_tile<E: ElementType, const S: [i32; N]>(y: &mut Tensor<E, S>, tile: Tile<E, S>);
     #[intrinsic = "TensorLoadLike"]
