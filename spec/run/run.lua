@@ -10,8 +10,9 @@ package.path = folder .. "/?.lua;" .. package.path
 
 local gpu = require "gpulua"
 local h = require "harness"
+local formats = require "formats"
 
-local CASES = { "cases_ops", "cases_casts", "cases_mpfr" }
+local CASES = { "cases_ops", "cases_casts", "cases_mpfr", "cases_shapes", "cases_control", "cases_examples" }
 
 local options = { device = os.getenv("GPULUA_DEVICE") or "cpu", seed = os.time() }
 local i = 1
@@ -41,7 +42,7 @@ function h.large(dtype, index, block)
   if dtype ~= large_dtype then large, large_dtype = {}, dtype end
   local kept = large[index]
   if not kept or kept.block ~= block then
-    kept = { block = block, tensor = h.tensor(dtype, h.repeated(require "formats".of[dtype], block, h.LARGE)) }
+    kept = { block = block, tensor = h.tensor(dtype, h.repeated(formats.of[dtype], block, h.LARGE)) }
     large[index] = kept
   end
   return kept.tensor
@@ -57,6 +58,48 @@ print(("device %s, %s, seed %d"):format(device.name, device.product or device.ki
 local started = gpu.clock()
 for _, name in ipairs(CASES) do require(name)(h) end
 
+-- The largest errors seen, by function and type.
+local functions = {}
+for name in pairs(h.ulps) do functions[#functions + 1] = name end
+table.sort(functions)
+if #functions > 0 then print("\nlargest error in ULP") end
+for _, name in ipairs(functions) do
+  local cells = {}
+  for _, dtype in ipairs(formats.list) do
+    if h.ulps[name][dtype] then cells[#cells + 1] = ("%s %g"):format(dtype, h.ulps[name][dtype]) end
+  end
+  print(("  %-12s %s"):format(name, table.concat(cells, "  ")))
+end
+
+local function quote(text) return '"' .. text:gsub('[%c"\\]', function(c) return ("\\u%04x"):format(c:byte()) end) .. '"' end
+
+-- One object: the device, the seed, the groups, the largest errors.
+local function write_json(path)
+  local file = assert(io.open(path, "w"))
+  file:write(("{\"device\": %s, \"product\": %s, \"seed\": %d,\n \"groups\": ["):format(quote(device.name),
+    quote(device.product or ""), h.seed))
+  for n, group in ipairs(h.groups) do
+    file:write(("%s\n  {\"name\": %s, \"checks\": %d, \"failed\": %d, \"seconds\": %.3f%s}"):format(n > 1 and "," or "",
+      quote(group.name), group.checks, group.failed, group.seconds,
+      group.skipped and ", \"skipped\": " .. quote(group.skipped) or ""))
+  end
+  file:write("],\n \"ulps\": {")
+  for n, name in ipairs(functions) do
+    local cells = {}
+    for dtype, ulps in pairs(h.ulps[name]) do
+      cells[#cells + 1] = ("%s: %s"):format(quote(dtype), ulps == math.huge and '"inf"' or ("%g"):format(ulps))
+    end
+    table.sort(cells)
+    file:write(("%s\n  %s: {%s}"):format(n > 1 and "," or "", quote(name), table.concat(cells, ", ")))
+  end
+  file:write("},\n \"failures\": [")
+  for n, failure in ipairs(h.failures) do
+    file:write(("%s\n  [%s, %s]"):format(n > 1 and "," or "", quote(failure.group or ""), quote(failure.message)))
+  end
+  file:write("]}\n")
+  file:close()
+end
+
 local MOST = 40
 for n, failure in ipairs(h.failures) do
   if n > MOST then
@@ -69,4 +112,5 @@ local checks = 0
 for _, group in ipairs(h.groups) do checks = checks + group.checks end
 print(("%d groups, %d checks, %d wrong, %.1f s; seed %d"):format(#h.groups, checks, #h.failures,
   gpu.clock() - started, h.seed))
+if options.json then write_json(options.json) end
 os.exit(#h.failures == 0, true)
