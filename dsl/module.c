@@ -35,7 +35,9 @@ static void build(GpSession *s, void *ud) {
         gp_collect(&c, m->file);
         check_bodies(&c);
     }
-    for (uint32_t i = 0; i < m->fn_count && gp_diags_errors(b->diags) == before; i++)
+    if (gp_diags_errors(b->diags) != before)
+        return;
+    for (uint32_t i = 0; i < m->fn_count; i++)
         gp_check_moves(&c, m->fns[i]);
 }
 

@@ -92,7 +92,7 @@ static void report_moved(const Verdict *v, Conflict conflict) {
     const GpStorage *st = v->q->tensor->storage;
     const GpPartition *ended = conflict == Conflict_Ended ? v->q->via : NULL;
     GpSite moved_at = ended ? ended->ended_at : st->state_at;
-    GpDiag *d = gp_diag(v->diags, GpDiag_E0382, v->here, "use", v->name);
+    GpDiag *d = gp_diag(v->diags, GpDiag_E0382, v->here, "use of", v->name);
     gp_primary_label(d, "value used here after move");
     gp_label(d, gp_site_span(v->rt, moved_at), "value moved here");
     note_base(v, d);
@@ -125,7 +125,7 @@ static void report_part(const Verdict *v) {
 static GpDiag *report_loan_title(const Verdict *v, const GpLoan *loan, GpSpan there) {
     GpDiag *d;
     if (loan->access == GpAccess_Move) {
-        d = gp_diag(v->diags, GpDiag_E0382, v->here, "use", v->name);
+        d = gp_diag(v->diags, GpDiag_E0382, v->here, "use of", v->name);
         gp_primary_label(d, "value used here after move");
         gp_label(d, there, "value moved here");
     } else if (is_moving(v->q->verb)) {
@@ -238,7 +238,7 @@ GpStatus gp_own_report_pair(const GpRequest *a, const GpRequest *b, const char *
     const char *text = gp_text_cstr(&name);
     GpDiag *d;
     if (a->verb == GpVerb_Move) {
-        d = gp_diag(diags, GpDiag_E0382, here, "use", text);
+        d = gp_diag(diags, GpDiag_E0382, here, "use of", text);
         gp_primary_label(d, "value used here after move, for parameter `%s`", b->param);
         gp_label(d, there, "value moved here, for parameter `%s`", a->param);
     } else if (b->verb == GpVerb_Move) {
@@ -266,7 +266,7 @@ GpStatus gp_own_report_second_run(const GpRuntime *rt, const void *op, GpSite fi
                                   GpDiags *diags) {
     GpText name = {.session = rt->session};
     gp_value_name(rt, op, "the op", &name);
-    GpDiag *d = gp_diag(diags, GpDiag_E0382, gp_site_span(rt, second), "use", gp_text_cstr(&name));
+    GpDiag *d = gp_diag(diags, GpDiag_E0382, gp_site_span(rt, second), "use of", gp_text_cstr(&name));
     gp_primary_label(d, "value used here after move");
     gp_label(d, gp_site_span(rt, first), "value moved here: the op was run");
     gp_help(d, "an op runs once; call the kernel again for another launch");

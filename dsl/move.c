@@ -1,0 +1,332 @@
+/* Moves: what may be gone where it is used (E0381, E0382, E0384) and what cannot be taken from
+** where it is (E0507, E0508).
+**
+** Theorem: a place is used only if on every path from the entry its last event is an
+** initialisation of it or of a whole that holds it, and no part of it was moved after. The
+** forward analysis keeps, per owned place, whether it may be uninitialised; a move marks a place
+** and its parts, an assignment clears them. Places behind a reference or an index are never
+** moved, so they stand for the owned place in front. */
+#include "dsl/move.h"
+
+static bool is_tracked(const GpForm *f, const GpPlace *p) {
+    GpSlotKind kind = f->slots.at[p->local].kind;
+    return p->is_owned && (kind == GpSlot_User || kind == GpSlot_Param || kind == GpSlot_Upvar);
+}
+
+static GpPlace *owned_part(GpPlace *p) {
+    while (!p->is_owned)
+        p = p->parent;
+    return p;
+}
+
+/* ---- numbering: a whole, then its parts ------------------------------------------------------------ */
+
+static void number(GpMoves *m, GpPlace *p) {
+    uint32_t bit = m->count++;
+    m->index[p->id] = bit;
+    m->place_of[bit] = p;
+    for (GpPlace *q = p->child; q; q = q->sibling)
+        if (q->is_owned)
+            number(m, q);
+    m->end[bit] = m->count;
+}
+
+static void mark_path(GpMoves *m, const GpPlace *p) {
+    for (; p && !m->is_path[p->id]; p = p->parent)
+        m->is_path[p->id] = true;
+}
+
+static void find_paths(GpMoves *m) {
+    GpForm *f = m->f;
+    for (uint32_t i = 0; i < f->blocks.len; i++)
+        for (uint32_t k = 0; k < f->blocks.at[i].steps.len; k++) {
+            const GpStep *s = &f->blocks.at[i].steps.at[k];
+            for (uint32_t u = 0; u < s->use_count; u++)
+                if (s->uses[u].kind == GpUse_Move || s->uses[u].kind == GpUse_Inspect)
+                    mark_path(m, s->uses[u].place);
+            if (s->dst)
+                mark_path(m, s->dst);
+        }
+}
+
+static void prepare(GpMoves *m) {
+    GpForm *f = m->f;
+    GpArena *a = f->c->arena;
+    m->index = GP_NEW_ARRAY(a, uint32_t, f->places.len);
+    m->end = GP_NEW_ARRAY(a, uint32_t, f->places.len);
+    m->place_of = GP_NEW_ARRAY(a, GpPlace *, f->places.len);
+    m->is_path = GP_NEW_ARRAY(a, bool, f->places.len);
+    for (uint32_t i = 0; i < f->places.len; i++)
+        m->index[i] = GP_NONE;
+    for (uint32_t i = 0; i < f->slots.len; i++)
+        if (is_tracked(f, f->slots.at[i].place))
+            number(m, f->slots.at[i].place);
+    find_paths(m);
+    m->entry = GP_NEW_ARRAY(a, GpBits, f->blocks.len);
+    for (uint32_t i = 0; i < f->order_count; i++)
+        m->entry[f->order[i]] = gp_bits_make(a, m->count + f->slots.len);
+}
+
+/* ---- one step's effect ---------------------------------------------------------------------------------- */
+
+static void set_range(const GpMoves *m, GpBits state, const GpPlace *p, bool is_gone) {
+    uint32_t bit = m->index[p->id];
+    if (bit == GP_NONE)
+        return;
+    for (uint32_t i = bit; i < m->end[bit]; i++) {
+        if (is_gone)
+            gp_bits_add(state, i);
+        else
+            gp_bits_del(state, i);
+    }
+}
+
+static void apply_uses(const GpMoves *m, GpBits state, const GpStep *s) {
+    for (uint32_t i = 0; i < s->use_count; i++)
+        if (s->uses[i].kind == GpUse_Move && s->uses[i].place->is_owned)
+            set_range(m, state, s->uses[i].place, true);
+}
+
+static void apply_dst(const GpMoves *m, GpBits state, const GpStep *s) {
+    if (!s->dst || s->kind == GpStep_Dead)
+        return;
+    bool starts = s->kind == GpStep_Live;
+    if (s->dst->is_owned)
+        set_range(m, state, s->dst, starts);
+    if (s->dst->parent)
+        return;
+    if (starts)
+        gp_bits_del(state, m->count + s->dst->local);
+    else
+        gp_bits_add(state, m->count + s->dst->local);
+}
+
+static void solve(GpMoves *m) {
+    GpForm *f = m->f;
+    GpBits state = gp_bits_make(f->c->arena, m->count + f->slots.len);
+    bool *is_seen = GP_NEW_ARRAY(f->c->arena, bool, f->blocks.len);
+    is_seen[f->order_count ? f->order[0] : 0] = true;
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (uint32_t i = 0; i < f->order_count; i++) {
+            const GpBlock *blk = &f->blocks.at[f->order[i]];
+            gp_bits_copy(state, m->entry[f->order[i]]);
+            for (uint32_t k = 0; k < blk->steps.len; k++) {
+                apply_uses(m, state, &blk->steps.at[k]);
+                apply_dst(m, state, &blk->steps.at[k]);
+            }
+            for (uint32_t k = 0; k < blk->next.len; k++) {
+                uint32_t to = blk->next.at[k];
+                changed |= gp_bits_join(m->entry[to], state) || !is_seen[to];
+                is_seen[to] = true;
+            }
+        }
+    }
+}
+
+/* ---- where it went ----------------------------------------------------------------------------------------- */
+
+typedef struct Search {
+    GpMoves *m;
+    const GpPlace *place;
+    bool *seen;             /* blocks entered from their end */
+    GP_VEC(GpMoveSite) sites;
+    bool is_uninit;         /* a path comes from the declaration */
+    bool is_init;           /* a path comes from an initialisation */
+} Search;
+
+/* Whether going further back through this step is pointless. */
+static bool search_step(Search *q, uint32_t block, uint32_t step, bool is_back) {
+    GpForm *f = q->m->f;
+    const GpStep *s = &f->blocks.at[block].steps.at[step];
+    if (s->dst && s->kind != GpStep_Dead && gp_place_is_prefix(s->dst, q->place)) {
+        if (s->kind == GpStep_Live)
+            q->is_uninit = true;
+        else
+            q->is_init = true;
+        return true;
+    }
+    for (uint32_t i = s->use_count; i-- > 0;) {
+        GpOperand u = s->uses[i];
+        if (u.kind != GpUse_Move || !u.place->is_owned ||
+            !(gp_place_is_prefix(u.place, q->place) || gp_place_is_prefix(q->place, u.place)))
+            continue;
+        GP_PUSH(f->c->arena, &q->sites, ((GpMoveSite){block, step, u.place, u.span, is_back}));
+        return true;
+    }
+    return false;
+}
+
+static bool search_block(Search *q, uint32_t block, uint32_t from, bool is_back) {
+    for (uint32_t k = from; k-- > 0;)
+        if (search_step(q, block, k, is_back))
+            return true;
+    return false;
+}
+
+typedef struct Entry {
+    uint32_t block;
+    bool is_back;
+} Entry;
+
+static void search(Search *q, uint32_t block, uint32_t step) {
+    GpForm *f = q->m->f;
+    GpArena *a = f->c->arena;
+    GP_VEC(Entry) work = {0};
+    q->seen = GP_NEW_ARRAY(a, bool, f->blocks.len);
+    if (search_block(q, block, step, false))
+        return;
+    GP_PUSH(a, &work, ((Entry){block, false}));
+    while (work.len) {
+        Entry e = work.at[--work.len];
+        const GpBlock *blk = &f->blocks.at[e.block];
+        if (e.block == f->order[0])
+            q->is_init |= f->slots.at[q->place->local].kind != GpSlot_User;
+        for (uint32_t i = 0; i < blk->prev.len; i++) {
+            uint32_t from = blk->prev.at[i];
+            if (q->seen[from])
+                continue;
+            q->seen[from] = true;
+            bool is_back = e.is_back || f->blocks.at[from].order >= blk->order;
+            if (!search_block(q, from, f->blocks.at[from].steps.len, is_back))
+                GP_PUSH(a, &work, ((Entry){from, is_back}));
+        }
+    }
+}
+
+/* ---- checking ------------------------------------------------------------------------------------------------ */
+
+static uint64_t site_key(const GpMoveSite *s) { return (uint64_t)s->block << 32 | s->step; }
+
+static void sort_sites(Search *q) {
+    for (uint32_t i = 1; i < q->sites.len; i++) {
+        GpMoveSite s = q->sites.at[i];
+        uint32_t k = i;
+        for (; k > 0 && site_key(&q->sites.at[k - 1]) > site_key(&s); k--)
+            q->sites.at[k] = q->sites.at[k - 1];
+        q->sites.at[k] = s;
+    }
+}
+
+static bool same_sites(GpMoveSet a, GpMoveSet b) {
+    if (a.len != b.len)
+        return false;
+    for (uint32_t i = 0; i < a.len; i++)
+        if (site_key(&a.at[i]) != site_key(&b.at[i]))
+            return false;
+    return true;
+}
+
+/* One error for what the same moves took away (rustc's buffer_move_error). */
+static void report_use(GpMoves *m, GpBadUse use) {
+    GpPlace *p = owned_part(use.place);
+    while (p->parent && !m->is_path[p->id])
+        p = p->parent;
+    Search q = {.m = m, .place = owned_part(use.place)};
+    search(&q, use.block, use.step);
+    use.used = use.place;
+    use.place = p;
+    if (!q.sites.len) {
+        const GpPlace *root = m->f->slots.at[p->local].place;
+        for (uint32_t i = 0; i < m->uninit.len; i++)
+            if (m->uninit.at[i] == root)
+                return;
+        GP_PUSH(m->f->c->arena, &m->uninit, root);
+        gp_report_uninit(m, &use, use.verb == GpAccess_Assign, q.is_init);
+        return;
+    }
+    sort_sites(&q);
+    GpMoveError e = {use, {q.sites.at, q.sites.len}};
+    for (uint32_t i = 0; i < m->errors.len; i++) {
+        GpMoveError *old = &m->errors.at[i];
+        if (!same_sites(old->sites, e.sites))
+            continue;
+        if (!gp_place_is_prefix(e.use.used, old->use.used))
+            *old = e; /* a use of a part says more than a look at the whole */
+        return;
+    }
+    GP_PUSH(m->f->c->arena, &m->errors, e);
+}
+
+/* Parts count when the whole is wanted. */
+static bool may_be_gone(const GpMoves *m, GpBits state, GpPlace *p) {
+    GpPlace *own = owned_part(p);
+    uint32_t bit = m->index[own->id];
+    if (bit == GP_NONE)
+        return false;
+    uint32_t end = own == p ? m->end[bit] : bit + 1;
+    for (uint32_t i = bit; i < end; i++)
+        if (gp_bits_has(state, i))
+            return true;
+    return false;
+}
+
+static void check_use(GpMoves *m, GpBits state, const GpStep *s, GpOperand u, GpBadUse at) {
+    at.place = u.place;
+    at.span = u.span;
+    if (may_be_gone(m, state, u.place))
+        report_use(m, at);
+    if (u.kind != GpUse_Move)
+        return;
+    bool is_upvar = m->f->slots.at[u.place->local].kind == GpSlot_Upvar;
+    if (!u.place->is_owned || (is_upvar && m->f->bound && strcmp(m->f->bound, "FnOnce")))
+        gp_report_illegal_move(m, s, u);
+}
+
+static void check_dst(GpMoves *m, GpBits state, const GpStep *s, GpBadUse at) {
+    if (!s->dst || (s->kind != GpStep_Assign && s->kind != GpStep_Call))
+        return;
+    GpPlace *p = s->dst;
+    at.span = s->span;
+    if (p->parent && !p->is_owned) { /* through a reference: that one must be there */
+        at.place = p;
+        if (may_be_gone(m, state, p))
+            report_use(m, at);
+        return;
+    }
+    uint32_t bit = p->parent ? m->index[p->parent->id] : GP_NONE;
+    if (bit != GP_NONE && gp_bits_has(state, bit)) {
+        at.place = p->parent;
+        at.verb = GpAccess_Assign;
+        report_use(m, at);
+    }
+    const GpSlot *slot = &m->f->slots.at[p->local];
+    if (!p->parent && slot->kind == GpSlot_User && slot->local && !slot->local->is_mut && !s->is_init &&
+        !slot->has_init && gp_bits_has(state, m->count + p->local))
+        gp_report_reassign(m, p, s->span);
+}
+
+static void check_step(GpMoves *m, GpBits state, uint32_t block, uint32_t step) {
+    const GpStep *s = &m->f->blocks.at[block].steps.at[step];
+    GpBadUse at = {.block = block, .step = step, .verb = GpAccess_Use};
+    for (uint32_t i = 0; i < s->use_count; i++)
+        check_use(m, state, s, s->uses[i], at);
+    if (s->loan != GP_NONE) {
+        const GpLoan *l = &m->f->loans.at[s->loan];
+        GpBadUse borrow = at;
+        borrow.verb = GpAccess_Borrow;
+        borrow.place = l->place;
+        borrow.span = l->span;
+        borrow.loan = l;
+        if (may_be_gone(m, state, l->place))
+            report_use(m, borrow);
+    }
+    apply_uses(m, state, s);
+    check_dst(m, state, s, at);
+    apply_dst(m, state, s);
+}
+
+void gp_form_check_moves(GpForm *f) {
+    GpMoves m = {.f = f};
+    prepare(&m);
+    solve(&m);
+    GpBits state = gp_bits_make(f->c->arena, m.count + f->slots.len);
+    for (uint32_t i = 0; i < f->order_count; i++) {
+        uint32_t block = f->order[i];
+        gp_bits_copy(state, m.entry[block]);
+        for (uint32_t k = 0; k < f->blocks.at[block].steps.len; k++)
+            check_step(&m, state, block, k);
+    }
+    for (uint32_t i = 0; i < m.errors.len; i++)
+        gp_report_moved(&m, &m.errors.at[i].use, m.errors.at[i].sites);
+}
