@@ -27,6 +27,16 @@ const GpLuaType gp_lua_types[] = {
     {NULL, NULL, NULL},
 };
 
+const GpLuaFn *const gp_lua_functions[] = {
+    gp_lua_kernel_functions,
+    gp_lua_create_functions,
+    gp_lua_device_functions,
+    gp_lua_image_functions,
+    gp_lua_ops_functions,
+    gp_lua_help_functions,
+    NULL,
+};
+
 /* __gc of every type; upvalue 2 is its row. Finalisers may run on any coroutine, at any time,
 ** after gpulua_close too: they only give references back. */
 static int collect(lua_State *L) {
@@ -125,10 +135,8 @@ GP_API int luaopen_gpulua(lua_State *L) {
     for (const GpLuaType *type = gp_lua_types; type->type; type++) open_type(L, g, type);
     lua_newtable(L);
     int module = lua_gettop(L);
-    const GpLuaFn *tables[] = {gp_lua_kernel_functions, gp_lua_create_functions,
-                               gp_lua_device_functions, gp_lua_image_functions,
-                               gp_lua_ops_functions};
-    for (size_t i = 0; i < GP_COUNT(tables); i++) add_functions(L, g, tables[i], module);
+    for (const GpLuaFn *const *table = gp_lua_functions; *table; table++)
+        add_functions(L, g, *table, module);
     lua_pushstring(L, gpulua_version());
     lua_setfield(L, module, "_VERSION");
     return 1;

@@ -119,6 +119,7 @@ extern const GpLuaFn gp_lua_create_functions[];   /* lcreate.c: gpu.zeros, ... *
 extern const GpLuaFn gp_lua_device_functions[];   /* ldevice.c: gpu.device, gpu.stream, gpu.sync, ... */
 extern const GpLuaFn gp_lua_image_functions[];    /* limage.c: gpu.write_png */
 extern const GpLuaFn gp_lua_ops_functions[];      /* lops.c: gpu.ops */
+extern const GpLuaFn gp_lua_help_functions[];     /* lhelp.c: gpu.help */
 extern const GpLuaFn gp_lua_tensor_methods[];     /* ltensor.c */
 extern const GpLuaFn gp_lua_partition_methods[];  /* lpartition.c */
 extern const GpLuaFn gp_lua_module_methods[];     /* lkernel.c */
@@ -127,6 +128,9 @@ extern const GpLuaFn gp_lua_op_methods[];         /* lop.c */
 extern const GpLuaFn gp_lua_stream_methods[];     /* lstream.c */
 extern const GpLuaFn gp_lua_device_methods[];     /* ldevice.c */
 extern const GpLuaFn gp_lua_error_methods[];      /* lerror.c */
+
+/* The functions of the module itself, table by table; NULL ends it. */
+extern const GpLuaFn *const gp_lua_functions[];
 
 /* Every type of userdata with its methods; drives opening, help and docs. NULL type ends it. */
 typedef struct GpLuaType {
