@@ -190,6 +190,10 @@ static void store_failure(GpSlot *slot, GpStream *s) {
     *f = (GpFailure){
         .refs = 1, .exec = gp_exec_retain(slot->exec), .site = slot->site, .box = *slot->box};
     slot->failure = f;
+    if (s->failure && s->failure->is_raised) { /* by another wait: nobody is owed it any more */
+        gp_failure_release(s->failure, slot->device->rt->session);
+        s->failure = NULL;
+    }
     if (!s->failure)
         s->failure = share(f);
     for (uint32_t i = 0; i < slot->written_count; i++) {
