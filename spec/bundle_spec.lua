@@ -7,6 +7,11 @@ local OLDEST_GLIBC = { 2, 34 }
 -- What a machine with glibc has; libcuda.so.1 is loaded by name when there is a GPU.
 local SYSTEM = { ["libc.so.6"] = true, ["libm.so.6"] = true, ["ld-linux-x86-64.so.2"] = true }
 
+-- Builds of its own, the same whatever build is under test: once is enough.
+if (sh.cache("GPULUA_SANITIZE") or "") ~= "" then
+  return describe("a build under a sanitizer", function() pending("leaves this to the others") end)
+end
+
 describe("the bundle", function()
   local folder, root, archive
 
