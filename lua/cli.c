@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <lualib.h>
@@ -17,7 +18,11 @@ typedef struct Options {
     int bad;    /* index of a bad option; 0: none */
 } Options;
 
+/* What stands before messages. */
 static const char *program = "gpulua";
+
+/* The interactive loop's messages have no prefix. */
+static bool is_typing;
 
 /* ---- Messages and calls --------------------------------------------------------------------- */
 
@@ -29,18 +34,20 @@ static void print_message(const char *prefix, const char *text) {
 
 bool gp_cli_complain(lua_State *L, int status) {
     if (status == LUA_OK) return true;
+    bool is_report = luaL_testudata(L, -1, GP_ERROR) != NULL;
+    if (is_report) luaL_tolstring(L, -1, NULL);
     const char *text = lua_tostring(L, -1);
-    if (!text) text = "(error message not a string)";
-    bool is_report = strncmp(text, "error", 5) == 0 || strncmp(text, "\x1b[", 2) == 0;
-    print_message(is_report ? NULL : program, text);
-    lua_pop(L, 1);
+    print_message(is_report || is_typing ? NULL : program, text ? text : "(error message not a string)");
+    lua_pop(L, is_report ? 2 : 1);
     return false;
 }
 
-/* Turns the error into text: strings get a traceback, objects speak for themselves. */
+/* Turns the error into text: strings get a traceback, objects speak for themselves. Our own error
+** objects stay what they are: their report has a form of its own, without the program's name. */
 static int handle_message(lua_State *L) {
     const char *text = lua_tostring(L, 1);
     if (!text) {
+        if (luaL_testudata(L, 1, GP_ERROR)) return 1;
         if (luaL_callmeta(L, 1, "__tostring") && lua_type(L, -1) == LUA_TSTRING) return 1;
         text = lua_pushfstring(L, "(error object is a %s value)", luaL_typename(L, 1));
     }
@@ -48,7 +55,7 @@ static int handle_message(lua_State *L) {
     return 1;
 }
 
-static lua_State *signalled;
+static lua_State *signalled; /* a signal handler has no other way to know */
 
 static void stop(lua_State *L, lua_Debug *ar) {
     (void)ar;
@@ -56,10 +63,17 @@ static void stop(lua_State *L, lua_Debug *ar) {
     luaL_error(L, "interrupted!");
 }
 
+/* Without SA_RESTART, so that an interrupt ends a read that blocks. */
+static void set_signal(int number, void (*handler)(int)) {
+    struct sigaction action = {.sa_handler = handler};
+    sigemptyset(&action.sa_mask);
+    sigaction(number, &action, NULL);
+}
+
 /* The first interrupt stops the running code, in Lua or in a long wait; a second one kills. */
 static void handle_signal(int number) {
     int mask = LUA_MASKCALL | LUA_MASKRET | LUA_MASKLINE | LUA_MASKCOUNT;
-    signal(number, SIG_DFL);
+    set_signal(number, SIG_DFL);
     lua_sethook(signalled, stop, mask, 1);
     gpulua_state **state = (gpulua_state **)lua_getextraspace(signalled);
     if (*state) gpulua_interrupt(*state);
@@ -70,9 +84,11 @@ int gp_cli_call(lua_State *L, int arg_count, int result_count) {
     lua_pushcfunction(L, handle_message);
     lua_insert(L, base);
     signalled = L;
-    void (*before)(int) = signal(SIGINT, handle_signal);
+    set_signal(SIGINT, handle_signal);
     int status = lua_pcall(L, arg_count, result_count, base);
-    signal(SIGINT, before == SIG_ERR ? SIG_DFL : before);
+    set_signal(SIGINT, SIG_DFL);
+    gpulua_state *g = *(gpulua_state **)lua_getextraspace(L);
+    if (g) g->interrupted = 0; /* Lua code took it: no later wait may end by it */
     lua_remove(L, base);
     return status;
 }
@@ -214,14 +230,23 @@ static void create_arg(lua_State *L, int argc, char **argv, int script) {
     lua_setglobal(L, "arg");
 }
 
-static bool run_script(lua_State *L, int argc, char **argv, int script) {
+/* Pushes what `arg` holds from 1 on: LUA_INIT and -e may have changed it. Returns their number. */
+static int push_args(lua_State *L) {
+    if (lua_getglobal(L, "arg") != LUA_TTABLE) luaL_error(L, "'arg' is not a table");
+    int table = lua_gettop(L);
+    int count = (int)luaL_len(L, table);
+    luaL_checkstack(L, count + 3, "too many arguments to script");
+    for (int i = 1; i <= count; i++) lua_rawgeti(L, table, i);
+    lua_remove(L, table);
+    return count;
+}
+
+static bool run_script(lua_State *L, char **argv, int script) {
     const char *path = argv[script];
     bool is_stdin = strcmp(path, "-") == 0 && strcmp(argv[script - 1], "--") != 0;
     int status = luaL_loadfile(L, is_stdin ? NULL : path);
-    int count = argc - script - 1;
     if (status == LUA_OK) {
-        luaL_checkstack(L, count + 3, "too many arguments to script");
-        for (int i = 0; i < count; i++) lua_pushstring(L, argv[script + 1 + i]);
+        int count = push_args(L);
         status = gp_cli_call(L, count, LUA_MULTRET);
     }
     return gp_cli_complain(L, status);
@@ -240,6 +265,12 @@ typedef struct Program {
     gpulua_state *g;
 } Program;
 
+static void run_repl(lua_State *L) {
+    is_typing = true;
+    gp_repl_run(L);
+    is_typing = false;
+}
+
 static bool run_program(lua_State *L, const Program *p) {
     Options o = read_options(p->argc, p->argv);
     int end = GP_MIN(o.script, p->argc);
@@ -254,13 +285,13 @@ static bool run_program(lua_State *L, const Program *p) {
     lua_gc(L, LUA_GCGEN, 0, 0);
     if (!o.no_env && !run_init(L)) return false;
     if (!run_options(L, p->argv, end)) return false;
-    if (o.script < p->argc && !run_script(L, p->argc, p->argv, o.script)) return false;
+    if (o.script < p->argc && !run_script(L, p->argv, o.script)) return false;
     if (o.interactive) {
-        gp_repl_run(L);
+        run_repl(L);
     } else if (o.script >= p->argc && !has_execute(p->argv, end) && !o.version) {
         if (isatty(STDIN_FILENO)) {
             print_version();
-            gp_repl_run(L);
+            run_repl(L);
         } else {
             run_loaded(L, luaL_loadfile(L, NULL));
         }
@@ -275,8 +306,10 @@ static int protected_program(lua_State *L) {
     return 1;
 }
 
+/* A script of that name wins; a folder is none. */
 static const GpCommand *find_command(int argc, char **argv) {
-    if (argc < 2 || access(argv[1], F_OK) == 0) return NULL;
+    struct stat info;
+    if (argc < 2 || (stat(argv[1], &info) == 0 && !S_ISDIR(info.st_mode))) return NULL;
     for (const GpCommand *c = gp_commands; c->name; c++)
         if (strcmp(c->name, argv[1]) == 0) return c;
     return NULL;

@@ -30,17 +30,24 @@ GP_PRINTF(2, 3) int gp_cmd_usage(const char *command, const char *fmt, ...);
 /* Renders to stderr as a person reads it, in colour on a terminal. */
 void gp_cli_report(gpulua_state *g, const GpDiags *diags);
 
-/* Reads --with B=128,T=f16,block=256 into named arguments and a block. False when malformed. */
+/* What --with B=128,T=f16,block=16x16 says. It speaks to all kernels of a file. */
 enum { GP_WITH_MAX = 32 };
 typedef struct GpWith {
     GpNamedArg named[GP_WITH_MAX];
     uint32_t count;
-    uint32_t block[3];
+    uint32_t block[3]; /* zeros: none */
+    bool is_used[GP_WITH_MAX], is_block_used;
 } GpWith;
+/* False when malformed. The result points into `text`. */
 bool gp_cli_with(const char *text, GpWith *out);
+/* Those of its parts that this kernel has: its generics, and the block of a SIMT kernel. Notes in
+** `with` that they are used. */
+GpWith gp_cli_select(GpWith *with, const GpDef *kernel);
+/* The name of a part that no kernel had; false when there is none. */
+bool gp_cli_find_unused(const GpWith *with, GpStr *out);
 
-/* The kernel sources of a file: a .rs file is one, a .lua file has its kernel strings. Calls
-** fn for each; returns false when the file cannot be read. */
+/* The kernel sources of a file: a .lua file has its kernel strings, any other file is one source.
+** Calls fn for each; returns false when the file cannot be read, and errno tells why. */
 bool gp_cli_sources(gpulua_state *g, const char *path, void (*fn)(gpulua_state *g, GpSource *src, void *ud),
                     void *ud);
 

@@ -1,16 +1,20 @@
 /* The table of commands and what they share. */
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "core/os_posix.h"
 #include "lua/cli.h"
 
 const GpCommand gp_commands[] = {
-    {"check", gp_cmd_check, "check [--with NAME=VALUE,..] [--json] [--parse-only] FILE..",
-     "Checks the kernels of .rs files, or the kernel strings of .lua files. Exit status 1 when any is refused."},
-    {"emit", gp_cmd_emit, "emit --stage ast|ir|llvm|ptx|asm [--target T] [--kernel NAME] [--with NAME=VALUE,..] FILE",
+    {"check", gp_cmd_check, "check [--with NAME=VALUE,..] [--short | --json] [--parse-only] FILE..",
+     "Checks the kernels of .rs files, or the kernel strings of .lua files; --with B=128,block=256\n"
+     "           checks them for these generics and this block, --short prints a line for each\n"
+     "           diagnostic. Exit status 1 when any is refused."},
+    {"emit", gp_cmd_emit,
+     "emit --stage ast|ir|ir-opt|llvm|ptx|asm [--target cpu|sm_90a|..] [--kernel NAME]\n"
+     "                   [--with NAME=VALUE,..] FILE",
      "Prints a kernel at a stage of its compilation. Needs no GPU."},
     {"doctor", gp_cmd_doctor, "doctor",
      "Tells what gpulua found on this machine: Lua, LLVM, driver, devices, device math, cache."},
@@ -21,13 +25,24 @@ const GpCommand gp_commands[] = {
     {NULL, NULL, NULL, NULL},
 };
 
+static const GpCommand *find_command(const char *name) {
+    for (const GpCommand *c = gp_commands; c->name; c++)
+        if (strcmp(c->name, name) == 0) return c;
+    return NULL;
+}
+
+static void print_command(const GpCommand *c) {
+    printf("       gpulua %s\n           %s\n", c->usage, c->doc);
+}
+
 int gp_cmd_help(gpulua_state *g, int argc, char **argv) {
     (void)g;
+    if (argc > 2) return gp_cmd_usage("help", "unexpected '%s'", argv[2]);
+    const GpCommand *one = argc == 2 ? find_command(argv[1]) : NULL;
+    if (argc == 2 && !one) return gp_cmd_usage("help", "no command is named '%s'", argv[1]);
     printf("usage: gpulua [lua's options] [script [args]]\n");
-    for (const GpCommand *c = gp_commands; c->name; c++) {
-        if (argc > 1 && strcmp(argv[1], c->name) != 0) continue;
-        printf("       gpulua %s\n           %s\n", c->usage, c->doc);
-    }
+    if (one) print_command(one);
+    for (const GpCommand *c = gp_commands; !one && c->name; c++) print_command(c);
     return EXIT_SUCCESS;
 }
 
@@ -37,8 +52,7 @@ int gp_cmd_usage(const char *command, const char *fmt, ...) {
     fprintf(stderr, "gpulua %s: ", command);
     vfprintf(stderr, fmt, args);
     va_end(args);
-    for (const GpCommand *c = gp_commands; c->name; c++)
-        if (strcmp(c->name, command) == 0) fprintf(stderr, "\nusage: gpulua %s\n", c->usage);
+    fprintf(stderr, "\nusage: gpulua %s\n", find_command(command)->usage);
     return 2;
 }
 
@@ -52,17 +66,31 @@ void gp_cli_report(gpulua_state *g, const GpDiags *diags) {
 
 /* ---- --with --------------------------------------------------------------------------------- */
 
+/* "256", "16x16" or "8x8x4". */
+static bool read_block(GpStr text, uint32_t out[3]) {
+    const char *at = text.at, *end = text.at + text.len;
+    for (int axis = 0; axis < 3; axis++) {
+        out[axis] = 1;
+        if (axis > 0 && at == end) continue;
+        if (axis > 0 && *at++ != 'x') return false;
+        uint64_t extent = 0;
+        const char *start = at;
+        for (; at < end && *at >= '0' && *at <= '9' && extent <= UINT32_MAX; at++)
+            extent = extent * 10 + (uint64_t)(*at - '0');
+        if (at == start || extent < 1 || extent > UINT32_MAX) return false;
+        out[axis] = (uint32_t)extent;
+    }
+    return at == end;
+}
+
 static bool read_pair(GpStr name, GpStr value, GpWith *out) {
     char *end;
-    long long number = strtoll(value.at, &end, 0);
-    bool is_number = value.len > 0 && end == value.at + value.len;
-    if (gp_str_eq(name, GP_STR("block"))) {
-        if (!is_number || number < 1 || number > UINT32_MAX) return false;
-        out->block[0] = (uint32_t)number;
-        out->block[1] = out->block[2] = 1;
-        return true;
-    }
+    if (gp_str_eq(name, GP_STR("block"))) return read_block(value, out->block);
     if (name.len == 0 || value.len == 0 || out->count == GP_WITH_MAX) return false;
+    errno = 0;
+    long long number = strtoll(value.at, &end, 0);
+    bool is_number = end == value.at + value.len;
+    if (is_number && errno == ERANGE) return false;
     GpNamedArg *arg = &out->named[out->count++];
     *arg = (GpNamedArg){.name = name, .is_text = !is_number, .text = value};
     if (is_number) arg->value = number;
@@ -74,6 +102,7 @@ static bool read_pair(GpStr name, GpStr value, GpWith *out) {
 }
 
 bool gp_cli_with(const char *text, GpWith *out) {
+    *out = (GpWith){.count = 0};
     while (*text) {
         size_t len = strcspn(text, ",");
         const char *equals = memchr(text, '=', len);
@@ -86,73 +115,34 @@ bool gp_cli_with(const char *text, GpWith *out) {
     return true;
 }
 
-/* ---- Kernel sources of a file ---------------------------------------------------------------- */
-
-typedef struct Scan {
-    const char *name;
-    const char *text;
-    size_t len;
-    GpSource *whole; /* for the place of a string */
-} Scan;
-
-/* At a long bracket `[[`, `[=[`, ..: its contents. */
-static bool find_long_string(const Scan *s, size_t at, GpStr *out) {
-    size_t level = 0, open = at + 1;
-    char close[64];
-    while (open < s->len && s->text[open] == '=' && level < 60) open++, level++;
-    if (s->text[at] != '[' || open >= s->len || s->text[open] != '[') return false;
-    open++;
-    if (open < s->len && s->text[open] == '\n') open++;
-    close[0] = ']';
-    memset(close + 1, '=', level);
-    close[level + 1] = ']';
-    const char *end = memmem(s->text + open, s->len - open, close, level + 2);
-    if (!end) return false;
-    *out = (GpStr){s->text + open, (size_t)(end - s->text) - open};
-    return true;
+static bool has_generic(const GpDef *kernel, GpStr name) {
+    for (uint32_t i = 0; i < kernel->generic_count; i++) {
+        GpSym own = kernel->generics[i]->name;
+        if (gp_str_eq(name, (GpStr){own->name, own->len})) return true;
+    }
+    return false;
 }
 
-/* The next string that stands right behind the word `kernels`, from *at on. */
-static bool find_kernels(const Scan *s, size_t *at, GpStr *out) {
-    static const char word[] = "kernels";
-    for (;;) {
-        const char *found = memmem(s->text + *at, s->len - *at, word, sizeof(word) - 1);
-        if (!found) return false;
-        size_t next = (size_t)(found - s->text) + sizeof(word) - 1;
-        *at = next;
-        while (next < s->len && strchr(" \t\n(", s->text[next])) next++;
-        if (next < s->len && find_long_string(s, next, out)) {
-            *at = (size_t)(out->at - s->text) + out->len;
-            return true;
-        }
+GpWith gp_cli_select(GpWith *with, const GpDef *kernel) {
+    GpWith own = {.count = 0};
+    for (uint32_t i = 0; i < with->count; i++) {
+        if (!has_generic(kernel, with->named[i].name)) continue;
+        own.named[own.count++] = with->named[i];
+        with->is_used[i] = true;
     }
+    if (kernel->track == GpTrack_Simt) {
+        memcpy(own.block, with->block, sizeof(own.block));
+        with->is_block_used = true;
+    }
+    return own;
 }
 
-bool gp_cli_sources(gpulua_state *g, const char *path,
-                    void (*fn)(gpulua_state *g, GpSource *src, void *ud), void *ud) {
-    GpSession *session = gp_engine_session(g->engine);
-    GpText text = {.session = session};
-    if (gp_file_read(path, &text) != GpStatus_Ok || text.failed) {
-        gp_text_free(&text);
-        return false;
+bool gp_cli_find_unused(const GpWith *with, GpStr *out) {
+    for (uint32_t i = 0; i < with->count; i++) {
+        if (with->is_used[i]) continue;
+        *out = with->named[i].name;
+        return true;
     }
-    Scan s = {path, gp_text_cstr(&text), text.len, NULL};
-    s.whole = gp_source_new(session, path, s.text, s.len, 1, 1);
-    size_t suffix = strlen(path) > 4 ? strlen(path) - 4 : 0;
-    if (s.whole && strcmp(path + suffix, ".lua") != 0) {
-        fn(g, s.whole, ud);
-    } else if (s.whole) {
-        GpStr kernels;
-        for (size_t at = 0; find_kernels(&s, &at, &kernels);) {
-            GpPlaceInFile place =
-                gp_span_start((GpSpan){s.whole, (uint32_t)(kernels.at - s.text), 0});
-            GpSource *src = gp_source_new(session, path, kernels.at, kernels.len, place.line, place.column);
-            if (src) fn(g, src, ud);
-            gp_source_release(src);
-        }
-    }
-    bool is_read = s.whole != NULL;
-    gp_source_release(s.whole);
-    gp_text_free(&text);
-    return is_read;
+    *out = GP_STR("block");
+    return with->block[0] != 0 && !with->is_block_used;
 }

@@ -5,51 +5,45 @@
 
 #include "lua/cli.h"
 
+typedef enum Form { Form_Report, Form_Short, Form_Json } Form;
+
 typedef struct Check {
-    const char *with; /* NULL: definitions only */
-    bool is_json, is_parse_only;
-    uint32_t errors, warnings, kernels, sources;
+    bool has_with; /* without: definitions only */
+    GpWith with;
+    Form form;
+    bool is_parse_only;
+    uint32_t errors, warnings, kernels, sources, unread;
 } Check;
 
 typedef struct Instantiate {
     GpModule *module;
     const GpDef *kernel;
-    const GpWith *with;
+    GpWith with;
     GpArena *arena;
     GpDiags *diags;
     GpStatus status;
 } Instantiate;
 
-/* Only the generics that this kernel has: --with speaks to all kernels of the file. */
-static uint32_t select_named(const GpDef *kernel, const GpWith *with, GpNamedArg *out) {
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < with->count; i++)
-        for (uint32_t k = 0; k < kernel->generic_count; k++)
-            if (gp_str_eq(with->named[i].name, (GpStr){kernel->generics[k]->name->name, kernel->generics[k]->name->len}))
-                out[count++] = with->named[i];
-    return count;
-}
-
 static void instantiate(GpSession *s, void *ud) {
     Instantiate *in = ud;
     GpInstance *instance;
-    GpNamedArg named[GP_WITH_MAX];
     GpIrFn *fn;
     (void)s;
-    uint32_t count = select_named(in->kernel, in->with, named);
-    in->status = gp_bind_assumed(in->module, in->arena, in->kernel, named, count, in->with->block,
-                                 in->diags, &instance);
+    in->status = gp_bind_assumed(in->module, in->arena, in->kernel, in->with.named, in->with.count,
+                                 in->with.block, in->diags, &instance);
     if (in->status == GpStatus_Ok)
         in->status = gp_instantiate(in->module, in->arena, instance, in->diags, &fn);
 }
 
-static void check_instances(gpulua_state *g, GpModule *m, const Check *c, GpDiags *diags) {
-    GpWith with = {.count = 0};
+static void check_instances(gpulua_state *g, GpModule *m, Check *c, GpDiags *diags) {
     GpSession *session = gp_engine_session(g->engine);
-    if (!gp_cli_with(c->with, &with)) return;
     for (uint32_t i = 0; i < gp_module_kernel_count(m); i++) {
-        Instantiate in = {m, gp_module_kernel_at(m, i), &with, gp_arena_new(session), diags, GpStatus_Ok};
+        const GpDef *kernel = gp_module_kernel_at(m, i);
+        Instantiate in = {m, kernel, gp_cli_select(&c->with, kernel), gp_arena_new(session), diags,
+                          GpStatus_NoMemory};
         if (in.arena) gp_protect(session, instantiate, &in);
+        if (in.status != GpStatus_Ok && gp_diags_errors(diags) == 0)
+            gp_diag(diags, GpDiag_G0900, GP_NO_SPAN, gp_status_text(in.status));
         gp_arena_free(in.arena);
     }
 }
@@ -64,6 +58,44 @@ static void print_obligations(gpulua_state *g, GpModule *m) {
     }
 }
 
+static const char *severity_name(GpSeverity severity) {
+    switch (severity) {
+    case GpSeverity_Error: return "error";
+    case GpSeverity_Warning: return "warning";
+    case GpSeverity_Note: return "note";
+    }
+    gp_unreachable();
+}
+
+/* For 'errorformat' and its like: %f:%l:%c: %t%*[^:]: %m */
+static void print_short(const GpSource *src, const GpDiags *diags) {
+    for (uint32_t i = 0; i < gp_diags_count(diags); i++) {
+        const GpDiag *d = gp_diags_at(diags, i);
+        GpSpan span = gp_diag_label_at(d, 0).span;
+        GpPlaceInFile place = {src->name, src->first_line, src->first_column};
+        if (span.src) place = gp_span_start(span);
+        printf("%s:%u:%u: %s[%s]: %s\n", place.file, place.line, place.column,
+               severity_name(gp_diag_severity(d)), gp_diag_row(gp_diag_code(d))->code, gp_diag_title(d));
+    }
+}
+
+static void print_diags(gpulua_state *g, const Check *c, const GpSource *src, const GpDiags *diags) {
+    GpText text = {.session = gp_engine_session(g->engine)};
+    switch (c->form) {
+    case Form_Report:
+        gp_cli_report(g, diags);
+        break;
+    case Form_Short:
+        print_short(src, diags);
+        break;
+    case Form_Json:
+        gp_diags_json(diags, &text);
+        fputs(gp_text_cstr(&text), stdout);
+        break;
+    }
+    gp_text_free(&text);
+}
+
 static void check_source(gpulua_state *g, GpSource *src, void *ud) {
     Check *c = ud;
     GpSession *session = gp_engine_session(g->engine);
@@ -73,62 +105,69 @@ static void check_source(gpulua_state *g, GpSource *src, void *ud) {
     if (diags && c->is_parse_only) status = gp_module_parse(session, src, diags, NULL);
     else if (diags) status = gp_module_new(gp_engine_std(g->engine), src, diags, &m);
     bool is_good = m && gp_diags_errors(diags) == 0;
-    if (is_good && c->with) check_instances(g, m, c, diags);
-    if (is_good && !c->with && !c->is_json) print_obligations(g, m);
+    if (is_good && c->has_with) check_instances(g, m, c, diags);
+    if (is_good && !c->has_with && c->form == Form_Report) print_obligations(g, m);
     if (diags) {
         c->errors += gp_diags_errors(diags);
         c->warnings += gp_diags_count(diags) - gp_diags_errors(diags);
         gp_diags_sort(diags);
-    }
-    if (c->is_json && diags) {
-        GpText text = {.session = session};
-        gp_diags_json(diags, &text);
-        fputs(gp_text_cstr(&text), stdout);
-        gp_text_free(&text);
-    } else if (diags) {
-        gp_cli_report(g, diags);
+        print_diags(g, c, src, diags);
     }
     if (m) c->kernels += gp_module_kernel_count(m);
-    if (status != GpStatus_Ok && status != GpStatus_Diagnostics) c->errors++;
+    if (status != GpStatus_Ok && status != GpStatus_Diagnostics) {
+        fprintf(stderr, "gpulua check: '%s': %s\n", src->name, gp_status_text(status));
+        c->errors++;
+    }
     c->sources++;
     gp_module_release(m);
     gp_diags_release(diags);
 }
 
+static const char *plural(uint32_t count) { return count == 1 ? "" : "s"; }
+
 static void print_summary(const Check *c) {
-    if (c->is_json) return;
-    if (c->errors) printf("%u error%s\n", c->errors, c->errors == 1 ? "" : "s");
-    else if (c->is_parse_only) printf("parsed %u source%s\n", c->sources, c->sources == 1 ? "" : "s");
-    else printf("checked %u kernel%s, no errors\n", c->kernels, c->kernels == 1 ? "" : "s");
+    if (c->form != Form_Report) return;
+    if (c->errors) printf("%u error%s", c->errors, plural(c->errors));
+    else if (c->is_parse_only) printf("parsed %u source%s", c->sources, plural(c->sources));
+    else printf("checked %u kernel%s, no errors", c->kernels, plural(c->kernels));
+    if (c->warnings) printf(", %u warning%s", c->warnings, plural(c->warnings));
+    if (c->unread) printf(", %u file%s not read", c->unread, plural(c->unread));
+    printf("\n");
+}
+
+/* Takes the option at argv[*i]; a status other than 0 ends the command. */
+static int read_option(Check *c, int argc, char **argv, int *i) {
+    const char *word = argv[*i];
+    if (strcmp(word, "--json") == 0) c->form = Form_Json;
+    else if (strcmp(word, "--short") == 0) c->form = Form_Short;
+    else if (strcmp(word, "--parse-only") == 0) c->is_parse_only = true;
+    else if (strcmp(word, "--with") != 0) return gp_cmd_usage("check", "unknown option '%s'", word);
+    else if (*i + 1 == argc) return gp_cmd_usage("check", "--with wants NAME=VALUE,..");
+    else if (!gp_cli_with(argv[++*i], &c->with))
+        return gp_cmd_usage("check", "--with wants NAME=VALUE,.., got '%s'", argv[*i]);
+    else c->has_with = true;
+    return 0;
 }
 
 int gp_cmd_check(gpulua_state *g, int argc, char **argv) {
-    Check c = {0};
-    GpWith with = {.count = 0};
-    int files = 0, missing = 0;
+    Check c = {.form = Form_Report};
+    GpStr unused;
+    int files = 0;
     for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--json") == 0) {
-            c.is_json = true;
-        } else if (strcmp(argv[i], "--parse-only") == 0) {
-            c.is_parse_only = true;
-        } else if (strcmp(argv[i], "--with") == 0 && i + 1 < argc) {
-            c.with = argv[++i];
-            if (!gp_cli_with(c.with, &with))
-                return gp_cmd_usage("check", "--with wants NAME=VALUE,.., got '%s'", c.with);
-        } else if (argv[i][0] == '-') {
-            return gp_cmd_usage("check", "unknown option '%s'", argv[i]);
-        } else {
-            files++;
-        }
+        /* Files move to the front: options may stand behind them. */
+        int status = 0;
+        if (argv[i][0] == '-') status = read_option(&c, argc, argv, &i);
+        else argv[files++] = argv[i];
+        if (status) return status;
     }
     if (!files) return gp_cmd_usage("check", "no file given");
-    for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--with") == 0) i++;
-        else if (argv[i][0] != '-' && !gp_cli_sources(g, argv[i], check_source, &c)) {
-            fprintf(stderr, "gpulua check: cannot read '%s': %s\n", argv[i], strerror(errno));
-            missing++;
-        }
+    for (int i = 0; i < files; i++) {
+        if (gp_cli_sources(g, argv[i], check_source, &c)) continue;
+        fprintf(stderr, "gpulua check: cannot read '%s': %s\n", argv[i], strerror(errno));
+        c.unread++;
     }
+    if (!c.errors && !c.unread && !c.is_parse_only && gp_cli_find_unused(&c.with, &unused))
+        return gp_cmd_usage("check", "--with: no kernel takes `%.*s`", (int)unused.len, unused.at);
     print_summary(&c);
-    return c.errors || missing ? EXIT_FAILURE : EXIT_SUCCESS;
+    return c.errors || c.unread ? EXIT_FAILURE : EXIT_SUCCESS;
 }

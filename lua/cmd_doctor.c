@@ -14,7 +14,7 @@ static void say(const char *mark, const char *what, const char *detail) {
 static void say_reasons(const GpDiags *diags) {
     for (uint32_t i = 0; i < gp_diags_count(diags); i++) {
         const GpDiag *d = gp_diags_at(diags, i);
-        printf("     %s\n", gp_diag_title(d));
+        printf("     %s [%s]\n", gp_diag_title(d), gp_diag_row(gp_diag_code(d))->code);
         for (uint32_t k = 0; k < gp_diag_child_count(d); k++)
             printf("       %s: %s\n", gp_diag_child_at(d, k).kind == GpChild_Note ? "note" : "help",
                    gp_diag_child_at(d, k).text);
@@ -46,16 +46,27 @@ static bool examine_gpu(gpulua_state *g, uint32_t index) {
     return status == GpStatus_Ok;
 }
 
+/* A machine without a GPU is fine; one whose driver does not work is not. */
+static bool is_without_gpu(const GpDiags *diags) {
+    for (uint32_t i = 0; i < gp_diags_count(diags); i++) {
+        GpDiagCode code = gp_diag_code(gp_diags_at(diags, i));
+        if (code != GpDiag_G0901 && code != GpDiag_G0902 && code != GpDiag_G0903) return false;
+    }
+    return true;
+}
+
 static bool examine_driver(gpulua_state *g) {
     GpRuntime *rt = gp_engine_runtime(g->engine);
     GpDiags *diags = gp_diags_new(gp_engine_session(g->engine));
-    bool is_fine = true;
     if (!diags) return false;
     uint32_t count = gp_device_count(rt, diags);
     const char *path = gp_driver_path(rt);
-    if (path) say(count ? "ok" : "-", "driver", path);
-    else say("-", "driver", "none: kernels run on the CPU");
-    if (!count) say_reasons(diags);
+    bool is_fine = count > 0 || is_without_gpu(diags);
+    say(count ? "ok" : is_fine ? "-" : "bad", "driver", path ? path : "none");
+    if (!count) {
+        say_reasons(diags);
+        printf("     kernels run on the CPU\n");
+    }
     for (uint32_t i = 0; i < count; i++) is_fine = examine_gpu(g, i) && is_fine;
     gp_diags_release(diags);
     return is_fine;
@@ -112,6 +123,14 @@ int gp_cmd_doctor(gpulua_state *g, int argc, char **argv) {
 
 /* ---- explain -------------------------------------------------------------------------------- */
 
+/* What a report fills in is not known here. */
+static void print_title(const char *title) {
+    for (const char *c = title; *c; c++) {
+        if (c[0] == '%' && c[1] == 's') fputs("..", stdout), c++;
+        else putchar(*c);
+    }
+}
+
 int gp_cmd_explain(gpulua_state *g, int argc, char **argv) {
     char code[8];
     GpDiagCode found;
@@ -125,7 +144,9 @@ int gp_cmd_explain(gpulua_state *g, int argc, char **argv) {
         return EXIT_FAILURE;
     }
     const GpDiagRow *row = gp_diag_row(found);
-    printf("%s: %s\n\n%s\n", row->code, row->title, row->explain);
+    fputs(row->code, stdout);
+    if (strcmp(row->title, "%s") != 0) fputs(": ", stdout), print_title(row->title);
+    printf("\n\n%s\n", row->explain);
     return EXIT_SUCCESS;
 }
 

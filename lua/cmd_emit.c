@@ -9,15 +9,18 @@ typedef struct StageRow {
     const char *name;
     bool is_ast;
     GpStage stage;
+    GpTargetKind kind;   /* the only kind of target that has it, unless is_free */
+    bool is_free;
+    const char *target;  /* when none is given */
 } StageRow;
 
 static const StageRow stages[] = {
-    {"ast", true, GpStage_Ir},
-    {"ir", false, GpStage_Ir},
-    {"ir-opt", false, GpStage_IrOptimized},
-    {"llvm", false, GpStage_LlvmOptimized},
-    {"ptx", false, GpStage_Ptx},
-    {"asm", false, GpStage_Asm},
+    {"ast", true, GpStage_Ir, GpTarget_Cpu, true, "cpu"},
+    {"ir", false, GpStage_Ir, GpTarget_Cpu, true, "cpu"},
+    {"ir-opt", false, GpStage_IrOptimized, GpTarget_Cpu, true, "cpu"},
+    {"llvm", false, GpStage_LlvmOptimized, GpTarget_Cpu, true, "cpu"},
+    {"ptx", false, GpStage_Ptx, GpTarget_Nvptx, false, "sm_90a"},
+    {"asm", false, GpStage_Asm, GpTarget_Cpu, false, "cpu"},
 };
 
 typedef struct Emit {
@@ -40,9 +43,10 @@ static void emit_ast(gpulua_state *g, GpSource *src, Emit *e, GpDiags *diags) {
 
 static void emit_kernel(gpulua_state *g, GpModule *m, const GpDef *def, Emit *e, GpDiags *diags) {
     GpKernel *plain = NULL, *k = NULL;
-    GpKernelOptions options = {.named = e->with.named, .named_count = e->with.count};
+    GpWith with = gp_cli_select(&e->with, def);
+    GpKernelOptions options = {.named = with.named, .named_count = with.count};
     GpText text = {.session = gp_engine_session(g->engine)};
-    memcpy(options.block, e->with.block, sizeof(options.block));
+    memcpy(options.block, with.block, sizeof(options.block));
     GpStatus status = gp_kernel_new(g->engine, m, def, &plain);
     if (status == GpStatus_Ok) status = gp_kernel_with(plain, &options, (GpSite){0, 0}, diags, &k);
     if (status == GpStatus_Ok) status = gp_kernel_emit(k, e->stage->stage, &e->target, diags, &text);
@@ -87,38 +91,55 @@ static const StageRow *find_stage(const char *name) {
     return NULL;
 }
 
-/* PTX needs no GPU: without a target it is for the newest one with a variant of its own. */
-static bool choose_target(const char *name, Emit *e) {
-    if (!name) name = e->stage->stage == GpStage_Ptx ? "sm_90a" : "cpu";
-    return gp_target_parse(gp_str_from(name), &e->target) == GpStatus_Ok;
+typedef struct Words {
+    const char *file, *stage, *target, *with;
+} Words;
+
+/* A status other than 0 ends the command. */
+static int read_words(Emit *e, int argc, char **argv, Words *w) {
+    for (int i = 1; i < argc; i++) {
+        const char **value = NULL;
+        if (strcmp(argv[i], "--stage") == 0) value = &w->stage;
+        else if (strcmp(argv[i], "--target") == 0) value = &w->target;
+        else if (strcmp(argv[i], "--kernel") == 0) value = &e->kernel;
+        else if (strcmp(argv[i], "--with") == 0) value = &w->with;
+        if (value && i + 1 < argc) *value = argv[++i];
+        else if (value) return gp_cmd_usage("emit", "%s wants a value", argv[i]);
+        else if (argv[i][0] == '-' || w->file) return gp_cmd_usage("emit", "unexpected '%s'", argv[i]);
+        else w->file = argv[i];
+    }
+    return 0;
+}
+
+static int choose(Emit *e, const Words *w) {
+    if (!w->file || !w->stage) return gp_cmd_usage("emit", "a file and a --stage are needed");
+    e->stage = find_stage(w->stage);
+    if (!e->stage) return gp_cmd_usage("emit", "unknown stage '%s'", w->stage);
+    const char *target = w->target ? w->target : e->stage->target;
+    if (gp_target_parse(gp_str_from(target), &e->target) != GpStatus_Ok)
+        return gp_cmd_usage("emit", "unknown target '%s'", target);
+    if (!e->stage->is_free && e->target.kind != e->stage->kind)
+        return gp_cmd_usage("emit", "the target '%s' has no stage '%s'", target, w->stage);
+    if (w->with && !gp_cli_with(w->with, &e->with))
+        return gp_cmd_usage("emit", "--with wants NAME=VALUE,.., got '%s'", w->with);
+    return 0;
 }
 
 int gp_cmd_emit(gpulua_state *g, int argc, char **argv) {
     Emit e = {0};
-    const char *file = NULL, *target = NULL, *stage = NULL, *with = "";
-    for (int i = 1; i < argc; i++) {
-        const char **value = NULL;
-        if (strcmp(argv[i], "--stage") == 0) value = &stage;
-        else if (strcmp(argv[i], "--target") == 0) value = &target;
-        else if (strcmp(argv[i], "--kernel") == 0) value = &e.kernel;
-        else if (strcmp(argv[i], "--with") == 0) value = &with;
-        if (value && i + 1 < argc) *value = argv[++i];
-        else if (value || argv[i][0] == '-' || file)
-            return gp_cmd_usage("emit", "unexpected '%s'", argv[i]);
-        else file = argv[i];
-    }
-    if (!file || !stage) return gp_cmd_usage("emit", "a file and a --stage are needed");
-    e.stage = find_stage(stage);
-    if (!e.stage) return gp_cmd_usage("emit", "unknown stage '%s'", stage);
-    if (!choose_target(target, &e)) return gp_cmd_usage("emit", "unknown target '%s'", target);
-    if (!gp_cli_with(with, &e.with)) return gp_cmd_usage("emit", "--with wants NAME=VALUE,..");
-    if (!gp_cli_sources(g, file, emit_source, &e)) {
-        fprintf(stderr, "gpulua emit: cannot read '%s': %s\n", file, strerror(errno));
+    Words words = {NULL, NULL, NULL, NULL};
+    GpStr unused;
+    int status = read_words(&e, argc, argv, &words);
+    if (!status) status = choose(&e, &words);
+    if (status) return status;
+    if (!gp_cli_sources(g, words.file, emit_source, &e)) {
+        fprintf(stderr, "gpulua emit: cannot read '%s': %s\n", words.file, strerror(errno));
         return EXIT_FAILURE;
     }
     if (e.errors) return EXIT_FAILURE;
-    if (e.printed) return EXIT_SUCCESS;
-    if (e.kernel) fprintf(stderr, "gpulua emit: no kernel '%s' in '%s'\n", e.kernel, file);
-    else fprintf(stderr, "gpulua emit: no kernel in '%s'\n", file);
-    return EXIT_FAILURE;
+    if (!e.printed && e.kernel) fprintf(stderr, "gpulua emit: no kernel '%s' in '%s'\n", e.kernel, words.file);
+    else if (!e.printed) fprintf(stderr, "gpulua emit: no kernel in '%s'\n", words.file);
+    else if (!e.stage->is_ast && gp_cli_find_unused(&e.with, &unused))
+        return gp_cmd_usage("emit", "--with: no kernel takes `%.*s`", (int)unused.len, unused.at);
+    return e.printed ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -1,33 +1,57 @@
 /* The interactive loop: a line is tried as an expression first, then as a statement that may go
 ** on over more lines. Line editing and history come from readline or libedit where the machine has
-** one; they are loaded when a person types, never linked. */
+** one; they are loaded for the loop, never linked. As in Debian's lua5.4 they read pipes too. */
 #include "lua/repl.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
-typedef char *(*ReadlineFn)(const char *prompt);
-typedef void (*AddHistoryFn)(const char *line);
+/* LLVM's shared library brings libedit, whose names are readline's: a readline loaded afterwards must
+** be bound to itself. The sanitizers forbid that; there, what the process has already is taken. */
+#if defined(__has_feature)
+#define GP_HAS_FEATURE(x) __has_feature(x)
+#else
+#define GP_HAS_FEATURE(x) 0
+#endif
+#if defined(__SANITIZE_ADDRESS__) || GP_HAS_FEATURE(address_sanitizer)
+#define GP_EDITOR_BINDING 0
+#define GP_EDITOR_SHARED true
+#else
+#define GP_EDITOR_BINDING RTLD_DEEPBIND
+#define GP_EDITOR_SHARED false
+#endif
 
 typedef struct Editor {
-    ReadlineFn readline; /* NULL: plain stdin */
-    AddHistoryFn add_history;
+    char *(*readline)(const char *prompt); /* NULL: plain stdin */
+    void (*add_history)(const char *line);
+    void (*free_line)(void *line); /* bound to itself, it may have an allocator of its own */
 } Editor;
 
-static void *find_symbol(void *library, const char *name) { return dlsym(library, name); }
+/* Sets the function pointer at `to`; ISO C has no conversion for what dlsym gives. */
+static bool find_function(void *library, const char *name, void *to) {
+    void *symbol = dlsym(library, name);
+    if (symbol) memcpy(to, &symbol, sizeof(symbol));
+    return symbol != NULL;
+}
+
+static bool find_editor(void *library, Editor *e) {
+    if (!find_function(library, "readline", &e->readline)) return false;
+    find_function(library, "add_history", &e->add_history);
+    e->free_line = free;
+    find_function(library, "rl_free", &e->free_line);
+    const char **name = dlsym(library, "rl_readline_name"); /* for `$if lua` in inputrc */
+    if (name) *name = "lua";
+    return true;
+}
 
 static Editor load_editor(void) {
     static const char *const names[] = {"libreadline.so.8", "libreadline.so.7", "libedit.so.2"};
-    Editor e = {NULL, NULL};
-    if (!isatty(STDIN_FILENO)) return e;
-    for (size_t i = 0; i < GP_COUNT(names) && !e.readline; i++) {
-        void *library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
-        if (!library) continue;
-        void *fn = find_symbol(library, "readline"), *add = find_symbol(library, "add_history");
-        memcpy(&e.readline, &fn, sizeof(fn));
-        memcpy(&e.add_history, &add, sizeof(add));
+    Editor e = {.free_line = free};
+    if (GP_EDITOR_SHARED && find_editor(RTLD_DEFAULT, &e)) return e;
+    for (size_t i = 0; i < GP_COUNT(names); i++) {
+        void *library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL | GP_EDITOR_BINDING);
+        if (library && find_editor(library, &e)) return e;
     }
     return e;
 }
@@ -65,7 +89,7 @@ static bool read_line(lua_State *L, const Editor *e, bool is_first) {
     /* A leading = asked for the value in older versions of Lua. */
     if (is_first && line[0] == '=') lua_pushfstring(L, "return %s", line + 1);
     else lua_pushstring(L, line);
-    free(line);
+    e->free_line(line);
     return true;
 }
 
