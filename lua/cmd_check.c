@@ -71,7 +71,7 @@ static const char *severity_name(GpSeverity severity) {
 static void print_short(const GpSource *src, const GpDiags *diags) {
     for (uint32_t i = 0; i < gp_diags_count(diags); i++) {
         const GpDiag *d = gp_diags_at(diags, i);
-        GpSpan span = gp_diag_label_at(d, 0).span;
+        GpSpan span = gp_diag_span(d);
         GpPlaceInFile place = {src->name, src->first_line, src->first_column};
         if (span.src) place = gp_span_start(span);
         printf("%s:%u:%u: %s[%s]: %s\n", place.file, place.line, place.column,
