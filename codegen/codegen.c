@@ -66,10 +66,10 @@ static void add_interface(Compile *c, GpEmit *e, GpImage *image) {
 }
 
 static GpStatus run_backend(Compile *c, GpEmit *e, GpImage *image) {
+    if (c->target->kind != GpTarget_Interp && !gp_target_check_ops(e->fn, c->target, c->diags))
+        return GpStatus_Diagnostics;
     switch (c->target->kind) {
     case GpTarget_Nvptx:
-        if (!gp_target_check_ops(e->fn, c->target, c->diags))
-            return GpStatus_Diagnostics;
         return gp_nvptx_compile(e, c->stage, c->text, image);
     case GpTarget_Cpu:
         return gp_cpu_compile(e, c->stage, c->text, image);

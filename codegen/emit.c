@@ -22,6 +22,13 @@ static const uint8_t lower_of_op[GpOp_count] = {
 #include "dsl/ir/op.def"
 };
 
+bool gp_op_is_refused(GpOp op) { return lower_of_op[op] == Lower_Refused; }
+
+void gp_op_lower_refused(GpEmit *e, const GpInst *inst) {
+    (void)e, (void)inst;
+    gp_unreachable();
+}
+
 LLVMValueRef gp_emit_i32(GpEmit *e, int64_t v) {
     return LLVMConstInt(LLVMInt32TypeInContext(e->ctx), (uint64_t)v, true);
 }

@@ -123,6 +123,8 @@ void gp_op_lower_control(GpEmit *e, const GpInst *inst);
 void gp_op_lower_check(GpEmit *e, const GpInst *inst);
 void gp_op_lower_tile(GpEmit *e, const GpInst *inst);
 void gp_op_lower_simt(GpEmit *e, const GpInst *inst);
+void gp_op_lower_refused(GpEmit *e, const GpInst *inst);
+bool gp_op_is_refused(GpOp op);
 
 /* emit_check.c */
 /* Reports to the mailbox in a cold block when `ok` is false. Then goes on; with `ends`, the
@@ -185,6 +187,7 @@ const char *gp_device_math_name(GpEmit *e, GpOp op, GpElem elem);
 
 /* target.c */
 const char *gp_target_cpu(const GpTarget *t); /* "sm_90a" */
+/* Every operation of the function has code for the target; else false with diagnostics. */
 bool gp_target_check_ops(const GpIrFn *fn, const GpTarget *t, GpDiags *diags);
 
 /* cpu.c, nvptx.c, oracle.c: the back half of a compile. `e->fn` is optimized and numbered.

@@ -93,6 +93,21 @@ static void refuse(OpCheck *c, const GpInst *inst, const char *what, uint16_t sm
     c->ok = false;
 }
 
+/* No backend has code for it; the interpreter does. */
+static void refuse_all(OpCheck *c, const GpInst *inst) {
+    const char *cpu = gp_target_cpu(c->target);
+    GpDiag *d = gp_diag(c->diags, GpDiag_G0502, inst->span, gp_op_info[inst->op].name,
+                        "the interpreter", cpu ? cpu : "cpu");
+    gp_primary_label(d, "not supported on this target yet");
+    c->ok = false;
+}
+
+static bool has_code(const GpInst *inst) {
+    if (inst->op == GpOp_LoadTile && inst->imm.u != 0)
+        return false;
+    return !inst->by_element && !gp_op_is_refused(inst->op);
+}
+
 /* f8e4m3fn is computed in f32: an elementwise operation on it converts. f8e5m2 needs only f16. */
 static bool converts_f8(const GpInst *inst) {
     if (inst->op == GpOp_Const || !gp_sig_info[gp_op_info[inst->op].sig].elementwise)
@@ -106,6 +121,10 @@ static bool converts_f8(const GpInst *inst) {
 static void check_op(GpInst *inst, void *ud) {
     OpCheck *c = ud;
     const GpOpInfo *info = &gp_op_info[inst->op];
+    if (!has_code(inst))
+        refuse_all(c, inst);
+    if (c->target->kind != GpTarget_Nvptx)
+        return;
     if (info->min_sm > c->target->sm || info->min_ptx > c->target->ptx)
         refuse(c, inst, info->name, GP_MAX(info->min_sm, (uint16_t)LEAST_SM),
                GP_MAX(info->min_ptx, (uint16_t)LEAST_PTX));

@@ -45,7 +45,7 @@ static GpFlow run_inst(GpInterp *in, const GpInst *inst) {
     static GpFlow (*const runs[GpSig_count])(GpInterp *, const GpInst *) = {
 #define GP_INTERP_ROW_0(id) [GpSig_##id] = gp_interp_##id,
 #define GP_INTERP_ROW_1(id)
-#define GP_SIG(id, attr, regions, elementwise, elems, doc) GP_INTERP_ROW_##elementwise(id)
+#define GP_SIG(id, attrs, regions, elementwise, elems, doc) GP_INTERP_ROW_##elementwise(id)
 #include "dsl/ir/sig.def"
     };
     GpSig sig = gp_op_info[inst->op].sig;
@@ -54,7 +54,7 @@ static GpFlow run_inst(GpInterp *in, const GpInst *inst) {
     return GpFlow_Next;
 }
 
-static GpFlow run_region(GpInterp *in, const GpRegion *r) {
+GpFlow gp_interp_region(GpInterp *in, const GpRegion *r) {
     for (const GpInst *inst = r->first; inst; inst = inst->next) {
         GpFlow flow = run_inst(in, inst);
         if (flow != GpFlow_Next) return flow;
@@ -94,7 +94,7 @@ GpFlow gp_interp_Const(GpInterp *in, const GpInst *inst) {
 
 GpFlow gp_interp_If(GpInterp *in, const GpInst *inst) {
     const GpRegion *r = inst->regions[gp_interp_get(in, inst, 0).u ? 0 : 1];
-    GpFlow flow = run_region(in, r);
+    GpFlow flow = gp_interp_region(in, r);
     if (flow == GpFlow_Next) carry_from(in, r->last, inst->results);
     return flow;
 }
@@ -129,7 +129,7 @@ GpFlow gp_interp_For(GpInterp *in, const GpInst *inst) {
     for (bool goes_on = runs.u; goes_on;) {
         count_turn(in);
         *gp_interp_at(in, r->params[0]) = index;
-        GpFlow flow = run_region(in, r);
+        GpFlow flow = gp_interp_region(in, r);
         if (!end_turn(in, inst, carried, &flow)) return flow;
         goes_on = upper.u - index.u > step.u;
         index.u += step.u;
@@ -144,13 +144,13 @@ GpFlow gp_interp_Loop(GpInterp *in, const GpInst *inst) {
     GpFlow flow;
     do {
         count_turn(in);
-        flow = run_region(in, r);
+        flow = gp_interp_region(in, r);
     } while (end_turn(in, inst, r->params, &flow));
     return flow;
 }
 
 GpFlow gp_interp_Block(GpInterp *in, const GpInst *inst) {
-    GpFlow flow = run_region(in, inst->regions[0]);
+    GpFlow flow = gp_interp_region(in, inst->regions[0]);
     if (flow == GpFlow_Next) {
         carry_from(in, inst->regions[0]->last, inst->results);
     } else if (is_for(in, flow, inst)) {
@@ -277,7 +277,7 @@ static void run_threads(GpInterp *in) {
             for (t[0] = 0; t[0] < (is_simt ? size[0] : 1); t[0]++) {
                 for (uint32_t i = 0; i < in->slots.len; i++)
                     memset(in->slots.at[i].memory, 0, in->slots.at[i].bytes);
-                (void)run_region(in, in->fn->body);
+                (void)gp_interp_region(in, in->fn->body);
             }
 }
 
@@ -307,7 +307,9 @@ void gp_interp_run(const GpIrFn *fn, const uint8_t *params, const GpGrid *grid, 
     Run run = {.in = {.fn = fn, .grid = grid}, .params = params, .first = first, .count = count};
     const GpSession *host = gp_arena_session(fn->arena);
     gp_session_init(&run.in.session, NULL, NULL, &host->hooks);
+    run.in.printed.session = &run.in.session;
     GpStatus status = gp_protect(&run.in.session, run_blocks, &run);
+    gp_text_free(&run.in.printed);
     gp_arena_free(run.in.arena);
     gp_assert(status == GpStatus_Ok || status == GpStatus_Interrupted);
 }

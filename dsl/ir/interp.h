@@ -1,4 +1,4 @@
-/* The interpreter's state, shared by interp.c, interp_tile.c and interp_simt.c. */
+/* The interpreter's state, shared by interp*.c. */
 #ifndef GP_INTERP_H
 #define GP_INTERP_H
 
@@ -31,6 +31,7 @@ typedef struct GpInterp {
     uint32_t block[3], thread[3];
     GpMailbox *mailbox; /* NULL when the function has no sites */
     const GpInst *left; /* the break or continue that is under way */
+    GpText printed;     /* by a print; its memory is kept for the next */
     uint64_t turns;     /* of loops; every so often the host is asked whether to stop */
 } GpInterp;
 
@@ -48,10 +49,13 @@ int64_t gp_interp_numel(const GpIrType *t);
 /* Reports a failed check at the instruction's site unless another was first. */
 void gp_interp_fail(GpInterp *in, const GpInst *inst, int64_t value, int64_t limit);
 
+/* Runs a region to its end, or to where it is left. */
+GpFlow gp_interp_region(GpInterp *in, const GpRegion *r);
+
 /* One function for each signature that is not elementwise: gp_interp_Splat .. */
 #define GP_INTERP_DECLARE_0(id) GpFlow gp_interp_##id(GpInterp *in, const GpInst *inst);
 #define GP_INTERP_DECLARE_1(id)
-#define GP_SIG(id, attr, regions, elementwise, elems, doc) GP_INTERP_DECLARE_##elementwise(id)
+#define GP_SIG(id, attrs, regions, elementwise, elems, doc) GP_INTERP_DECLARE_##elementwise(id)
 #include "dsl/ir/sig.def"
 
 #endif

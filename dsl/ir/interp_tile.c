@@ -77,7 +77,8 @@ static Access get_access(const GpInterp *in, const GpInst *inst, uint32_t first,
     Access access = {.tensor = get_tensor(in, inst), .tile = tile, .is_on = true};
     uint32_t rank = tile->shape.rank;
     for (uint32_t a = 0; a < rank; a++)
-        access.origin[a] = gp_interp_get(in, inst, first + a).i * tile->shape.dim[a];
+        access.origin[a] =
+            gp_interp_get(in, inst, first + a).i * (inst->by_element ? 1 : tile->shape.dim[a]);
     if (inst->operand_count > first + rank)
         access.is_on = gp_interp_get(in, inst, first + rank).u != 0;
     return access;
@@ -99,10 +100,10 @@ GpFlow gp_interp_LoadTile(GpInterp *in, const GpInst *inst) {
     const GpIrType *tile = inst->results[0]->type;
     Access access = get_access(in, inst, 1, tile);
     int64_t n = gp_interp_numel(tile), coord[GP_MAX_RANK] = {0};
-    GpScalar *to = gp_interp_result(in, inst);
+    GpScalar pad = gp_ir_pad(inst), *to = gp_interp_result(in, inst);
     for (int64_t e = 0; e < n; e++) {
         const void *from = find_element(&access, coord);
-        to[e] = from ? gp_scalar_load(tile->elem, from) : (GpScalar){.elem = tile->elem};
+        to[e] = from ? gp_scalar_load(tile->elem, from) : pad;
         step_coord(&tile->shape, coord);
     }
     return GpFlow_Next;

@@ -28,16 +28,18 @@ typedef enum GpOp {
 
 /* Operand and result rules; dsl/ir/sig.def says what each means. */
 typedef enum GpSig {
-#define GP_SIG(id, attr, regions, elementwise, elems, doc) GpSig_##id,
+#define GP_SIG(id, attrs, regions, elementwise, elems, doc) GpSig_##id,
 #include "dsl/ir/sig.def"
     GpSig_count
 } GpSig;
 
-/* The attribute that an instruction of a signature carries. */
+/* What an instruction carries beside operands and regions; dsl/ir/attr.def says how. */
 typedef enum GpIrAttr {
-    GpIrAttr_None, GpIrAttr_Imm, GpIrAttr_Count, GpIrAttr_Pred, GpIrAttr_Axis, GpIrAttr_Site,
-    GpIrAttr_Target
+#define GP_IR_ATTR(id, form, field, word, words, count, doc) GpIrAttr_##id,
+#include "dsl/ir/attr.def"
+    GpIrAttr_count
 } GpIrAttr;
+#define GP_HAS(attr) (1u << GpIrAttr_##attr)
 
 /* Which element types a signature takes. */
 typedef enum GpSigElems {
@@ -46,7 +48,7 @@ typedef enum GpSigElems {
 } GpSigElems;
 
 typedef struct GpSigInfo {
-    GpIrAttr attr;
+    uint32_t attrs; /* sum of GP_HAS */
     GpSigElems elems;
     uint8_t regions;
     bool elementwise;
@@ -54,6 +56,7 @@ typedef struct GpSigInfo {
 } GpSigInfo;
 extern const GpSigInfo gp_sig_info[GpSig_count];
 bool gp_sig_takes(GpSig sig, GpElem elem);
+bool gp_elems_hold(GpSigElems elems, GpElem elem);
 
 typedef enum GpEffect {
     GpEffect_Pure, GpEffect_Read, GpEffect_Write, GpEffect_Check, GpEffect_Control, GpEffect_Convergent
@@ -76,6 +79,40 @@ bool gp_op_is_terminator(GpOp op);
 
 typedef enum GpPred { GpPred_Eq, GpPred_Ne, GpPred_Lt, GpPred_Le, GpPred_Gt, GpPred_Ge } GpPred;
 enum { GP_PRED_COUNT = GpPred_Ge + 1 };
+
+/* What an atomic update does; dsl/ir/access.def. */
+typedef enum GpAtomic {
+#define GP_ATOMIC(id, word, elems, op) GpAtomic_##id,
+#include "dsl/ir/access.def"
+    GpAtomic_count
+} GpAtomic;
+
+typedef enum GpOrdering {
+#define GP_ORDERING(id, word, loads, stores, updates) GpOrdering_##id,
+#include "dsl/ir/access.def"
+    GpOrdering_count
+} GpOrdering;
+
+typedef enum GpScope {
+#define GP_SCOPE(id, word) GpScope_##id,
+#include "dsl/ir/access.def"
+    GpScope_count
+} GpScope;
+
+typedef struct GpAtomicInfo {
+    GpSigElems elems;
+    GpOp op; /* Const: the operand is the new value */
+} GpAtomicInfo;
+extern const GpAtomicInfo gp_atomic_info[GpAtomic_count];
+
+/* The element type in which mma of these computes products and sums; false: it does not take
+** them together. */
+bool gp_mma_find(GpElem a, GpElem b, GpElem acc, GpElem *sum);
+
+typedef struct GpPerm {
+    uint8_t axis[GP_MAX_RANK];
+    uint8_t rank;
+} GpPerm;
 
 typedef enum GpSpace { GpSpace_Global, GpSpace_Shared, GpSpace_Local } GpSpace;
 
@@ -124,11 +161,20 @@ struct GpInst {
     uint32_t result_count;
     GpRegion **regions;
     uint32_t region_count;
-    GpScalar imm;     /* const: the value (of a tile: in every element); slot: count in i */
+    /* Attributes (attr.def); those that the operation does not carry are zero. */
+    GpScalar imm;     /* const: the value (of a tile: in every element); slot: count in i;
+                      ** load_tile: the padding value, see gp_ir_pad */
     GpPred pred;      /* cmp */
-    uint8_t axis;     /* program_id, dim, thread_id, ... */
+    uint8_t axis;     /* program_id, dim, thread_id, reduce, scan, cat, ... */
     uint32_t site;    /* checks: index into fn->sites */
     GpInst *target;   /* break, continue: the enclosing loop, for or block */
+    GpPerm perm;      /* permute */
+    GpAtomic atomic;  /* atomic_rmw */
+    GpOrdering ordering; /* gather, scatter, atomics */
+    GpScope scope;
+    bool is_reverse;  /* scan */
+    bool by_element;  /* load_tile, store_tile */
+    const char *text; /* print; in the function's arena */
 };
 
 /* What a parameter of the function is at the ABI. A tensor parameter stands for its base, its
@@ -215,6 +261,13 @@ void gp_ir_number(GpIrFn *fn); /* dense ids in program order */
 GpIrFn *gp_ir_clone(GpArena *arena, const GpIrFn *fn);
 /* How often each value is an operand, indexed by id; fn->next_id entries in `arena`. */
 uint32_t *gp_ir_count_uses(const GpIrFn *fn, GpArena *arena);
+/* The effect of an instruction: that of its operation, but a gather that is ordered against other
+** accesses counts as a write, so that it is neither shared nor removed. */
+GpEffect gp_ir_effect(const GpInst *inst);
+/* Both are of one operation: their attributes are equal. */
+bool gp_ir_same_attrs(const GpInst *a, const GpInst *b);
+/* The padding value of a load_tile. */
+GpScalar gp_ir_pad(const GpInst *inst);
 /* True when an instruction of `r`, nested ones included, may write memory or synchronise. */
 bool gp_ir_region_writes(const GpRegion *r);
 /* A scalar constant or a tile constant: its value. False for everything else. */

@@ -212,37 +212,97 @@ static GpScalar parse_scalar(Parser *p, GpElem elem, GpStr text) {
     return wrapped;
 }
 
-/* What stands in brackets; a constant's text is kept until its type is known. */
-typedef struct Attr {
+/* The attributes, in an instruction that is not made yet; a number whose type comes later in the
+** text is kept as `imm`. */
+typedef struct Attrs {
+    GpInst holder;
     GpStr imm;
-    GpScalar count;
-    GpPred pred;
-    uint8_t axis;
-    uint32_t site;
-} Attr;
+} Attrs;
 
-static Attr parse_attr(Parser *p, GpIrAttr attr) {
-    Attr a = {.imm = {"", 0}};
-    if (attr == GpIrAttr_None || attr == GpIrAttr_Target) return a;
-    need_punct(p, "[");
-    switch (attr) {
-    case GpIrAttr_Imm: a.imm = need_token(p, GpIrTok_Word, "a constant"); break;
-    case GpIrAttr_Count:
-        a.count = (GpScalar){.elem = GpElem_I64, .i = need_int(p, INT64_MIN, INT64_MAX)};
-        break;
-    case GpIrAttr_Pred:
-        a.pred = (GpPred)need_choice(p, gp_ir_pred_words, GP_PRED_COUNT, "a predicate");
-        break;
-    case GpIrAttr_Axis: a.axis = (uint8_t)need_int(p, 0, UINT8_MAX); break;
-    case GpIrAttr_Site:
-        need_word(p, "site");
-        a.site = (uint32_t)need_int(p, 0, UINT32_MAX);
-        break;
-    case GpIrAttr_None:
-    case GpIrAttr_Target: break;
+static void parse_perm(Parser *p, GpPerm *perm) {
+    while (p->now.tok == GpIrTok_Word) {
+        if (perm->rank == GP_MAX_RANK) {
+            expected(p, "fewer axes");
+            return;
+        }
+        perm->axis[perm->rank++] = (uint8_t)need_int(p, 0, UINT8_MAX);
     }
-    need_punct(p, "]");
-    return a;
+}
+
+static void parse_attr(Parser *p, GpIrAttr attr, Attrs *to) {
+    const GpIrAttrInfo *info = &gp_ir_attr_info[attr];
+    char *at = (char *)&to->holder + info->offset;
+    switch (info->form) {
+    case GpIrForm_Pad:
+        need_word(p, info->word);
+        to->imm = need_token(p, GpIrTok_Word, "a constant");
+        return;
+    case GpIrForm_Value: to->imm = need_token(p, GpIrTok_Word, "a constant"); return;
+    case GpIrForm_Count:
+        to->holder.imm =
+            (GpScalar){.elem = GpElem_I64, .i = need_int(p, INT64_MIN, INT64_MAX)};
+        return;
+    case GpIrForm_Choice: {
+        const char *what = gp_arena_printf(p->arena, "%s or another of its kind", info->words[0]);
+        uint32_t choice =
+            (uint32_t)need_choice(p, info->words, (int)info->word_count, what);
+        memcpy(at, &choice, sizeof choice);
+        return;
+    }
+    case GpIrForm_Byte: *(uint8_t *)at = (uint8_t)need_int(p, 0, UINT8_MAX); return;
+    case GpIrForm_Index:
+        need_word(p, info->word);
+        *(uint32_t *)(void *)at = (uint32_t)need_int(p, 0, UINT32_MAX);
+        return;
+    case GpIrForm_Perm: parse_perm(p, &to->holder.perm); return;
+    case GpIrForm_Flag:
+        need_word(p, info->word);
+        *(bool *)at = true;
+        return;
+    case GpIrForm_Text: to->holder.text = need_string(p); return;
+    case GpIrForm_Label: return;
+    }
+}
+
+static bool may_be_silent(GpIrForm form) {
+    return form == GpIrForm_Pad || form == GpIrForm_Flag || form == GpIrForm_Label;
+}
+
+/* In the table's order, with commas; no brackets when there is nothing to say. */
+static void parse_attrs(Parser *p, GpOp op, Attrs *to) {
+    bool is_open = false;
+    for (unsigned i = 0; i < GpIrAttr_count && !p->failed; i++) {
+        const GpIrAttrInfo *info = &gp_ir_attr_info[i];
+        if (!(gp_sig_info[gp_op_info[op].sig].attrs >> i & 1) || info->form == GpIrForm_Label)
+            continue;
+        const char *before = is_open ? "," : "[";
+        if (may_be_silent(info->form) && !is_text(p, GpIrTok_Punct, before)) continue;
+        uint32_t at = p->at;
+        GpIrToken next = gp_ir_lex(p->src, &at);
+        bool is_here = next.tok == GpIrTok_Word && gp_str_eq(next.text, gp_str_from(info->word));
+        if (may_be_silent(info->form) && !is_here) continue;
+        need_punct(p, before);
+        is_open = true;
+        parse_attr(p, (GpIrAttr)i, to);
+    }
+    if (is_open) need_punct(p, "]");
+}
+
+static void set_attrs(Parser *p, GpInst *inst, const Attrs *from) {
+    const GpInst *h = &from->holder;
+    inst->imm = h->imm;
+    if (from->imm.len && inst->result_count)
+        inst->imm = parse_scalar(p, inst->results[0]->type->elem, from->imm);
+    inst->pred = h->pred;
+    inst->axis = h->axis;
+    inst->site = h->site;
+    inst->perm = h->perm;
+    inst->atomic = h->atomic;
+    inst->ordering = h->ordering;
+    inst->scope = h->scope;
+    inst->is_reverse = h->is_reverse;
+    inst->by_element = h->by_element;
+    inst->text = h->text;
 }
 
 static GpInst *need_label(Parser *p) {
@@ -269,7 +329,7 @@ static void parse_regions(Parser *p, GpInst *inst, uint32_t count) {
 /* Everything of an instruction between its results and its regions. */
 typedef struct Head {
     GpOp op;
-    Attr attr;
+    Attrs attrs;
     GpStr label; /* one that it defines; empty without */
     GpInst *target;
     GpValue *operands[MAX_LIST];
@@ -283,10 +343,10 @@ static void parse_head(Parser *p, Head *h) {
         return;
     }
     advance(p);
-    GpIrAttr attr = gp_sig_info[gp_op_info[h->op].sig].attr;
-    h->attr = parse_attr(p, attr);
+    parse_attrs(p, h->op, &h->attrs);
     if (p->now.tok == GpIrTok_Label) {
-        if (attr == GpIrAttr_Target) h->target = need_label(p);
+        bool has_target = gp_sig_info[gp_op_info[h->op].sig].attrs & GP_HAS(Target);
+        if (has_target) h->target = need_label(p);
         else h->label = need_token(p, GpIrTok_Label, "a label");
     }
     if (p->now.tok == GpIrTok_Value) {
@@ -320,12 +380,7 @@ static void parse_inst(Parser *p, GpRegion *r) {
     if (p->failed) return;
     GpBuilder b = {.fn = p->fn, .region = r, .span = gp_span_join(span, p->now.span)};
     GpInst *inst = gp_build(&b, h.op, h.operands, h.operand_count, h.types, h.type_count);
-    inst->imm = h.attr.count;
-    if (h.attr.imm.len && result_count)
-        inst->imm = parse_scalar(p, h.types[0]->elem, h.attr.imm);
-    inst->pred = h.attr.pred;
-    inst->axis = h.attr.axis;
-    inst->site = h.attr.site;
+    set_attrs(p, inst, &h.attrs);
     inst->target = h.target;
     for (uint32_t i = 0; i < result_count; i++) define_value(p, results[i], inst->results[i]);
     if (h.label.len) gp_map_set(p->arena, &p->labels, text_symbol(p, h.label), inst);

@@ -142,20 +142,40 @@ static void indent(Printer *p, int depth) { gp_text_pad(p->out, ' ', 2 * depth);
 
 static void print_region(Printer *p, const GpRegion *r, int depth);
 
-static void print_attr(Printer *p, const GpInst *inst) {
-    switch (gp_sig_info[gp_op_info[inst->op].sig].attr) {
-    case GpIrAttr_None:
-    case GpIrAttr_Target: return;
-    case GpIrAttr_Imm:
-        gp_text_puts(p->out, "[");
+static void print_attr(Printer *p, const GpInst *inst, GpIrAttr attr) {
+    const GpIrAttrInfo *info = &gp_ir_attr_info[attr];
+    const void *at = gp_ir_attr_at(inst, attr);
+    switch (info->form) {
+    case GpIrForm_Value: gp_scalar_print(inst->imm, p->out); return;
+    case GpIrForm_Pad:
+        gp_text_printf(p->out, "%s ", info->word);
         gp_scalar_print(inst->imm, p->out);
-        gp_text_puts(p->out, "]");
         return;
-    case GpIrAttr_Count: gp_text_printf(p->out, "[%lld]", (long long)inst->imm.i); return;
-    case GpIrAttr_Pred: gp_text_printf(p->out, "[%s]", gp_ir_pred_words[inst->pred]); return;
-    case GpIrAttr_Axis: gp_text_printf(p->out, "[%u]", (unsigned)inst->axis); return;
-    case GpIrAttr_Site: gp_text_printf(p->out, "[site %u]", inst->site); return;
+    case GpIrForm_Count: gp_text_printf(p->out, "%lld", (long long)inst->imm.i); return;
+    case GpIrForm_Choice: gp_text_puts(p->out, info->words[gp_ir_choice(inst, attr)]); return;
+    case GpIrForm_Byte: gp_text_printf(p->out, "%u", (unsigned)*(const uint8_t *)at); return;
+    case GpIrForm_Index:
+        gp_text_printf(p->out, "%s %u", info->word, *(const uint32_t *)at);
+        return;
+    case GpIrForm_Perm:
+        for (int i = 0; i < inst->perm.rank; i++)
+            gp_text_printf(p->out, "%s%u", i ? " " : "", (unsigned)inst->perm.axis[i]);
+        return;
+    case GpIrForm_Flag: gp_text_puts(p->out, info->word); return;
+    case GpIrForm_Text: print_string(inst->text, p->out); return;
+    case GpIrForm_Label: return;
     }
+}
+
+static void print_attrs(Printer *p, const GpInst *inst) {
+    uint32_t count = 0;
+    for (unsigned attr = 0; attr < GpIrAttr_count; attr++) {
+        if (!gp_ir_carries(inst, (GpIrAttr)attr) || gp_ir_attr_is_silent(inst, (GpIrAttr)attr))
+            continue;
+        gp_text_puts(p->out, count++ ? ", " : "[");
+        print_attr(p, inst, (GpIrAttr)attr);
+    }
+    if (count) gp_text_puts(p->out, "]");
 }
 
 static void print_label(Printer *p, const GpInst *labelled) {
@@ -176,7 +196,7 @@ static void print_inst(Printer *p, const GpInst *inst, int depth) {
         gp_text_printf(p->out, "%s%%%s", i ? ", " : "", define_name(p, inst->results[i]));
     if (inst->result_count) gp_text_puts(p->out, " = ");
     gp_text_puts(p->out, gp_op_info[inst->op].name);
-    print_attr(p, inst);
+    print_attrs(p, inst);
     if (inst->target) print_label(p, inst->target);
     print_label(p, inst);
     for (uint32_t i = 0; i < inst->operand_count; i++)

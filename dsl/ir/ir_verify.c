@@ -83,10 +83,16 @@ static bool check_attributes(GpVerifier *v, const GpInst *inst) {
     if (inst->region_count != sig->regions)
         return gp_ir_refuse(v, inst, "it has %u regions, not %u", inst->region_count,
                             (unsigned)sig->regions);
-    if (sig->attr == GpIrAttr_Site && inst->site >= v->fn->site_count)
+    if (sig->attrs & GP_HAS(Site) && inst->site >= v->fn->site_count)
         return gp_ir_refuse(v, inst, "site %u does not exist", inst->site);
-    if (sig->attr == GpIrAttr_Pred && (unsigned)inst->pred >= GP_PRED_COUNT)
-        return gp_ir_refuse(v, inst, "it has no predicate");
+    for (unsigned attr = 0; attr < GpIrAttr_count; attr++) {
+        const GpIrAttrInfo *info = &gp_ir_attr_info[attr];
+        if (!(sig->attrs >> attr & 1)) continue;
+        if (info->form == GpIrForm_Choice && gp_ir_choice(inst, (GpIrAttr)attr) >= info->word_count)
+            return gp_ir_refuse(v, inst, "it has no %s or another of its kind", info->words[0]);
+        if (info->form == GpIrForm_Text && !inst->text)
+            return gp_ir_refuse(v, inst, "it has no text");
+    }
     return check_target(v, inst);
 }
 

@@ -175,6 +175,10 @@ static bool check_Carry(V *v, I *inst) {
     if (!to) return gp_ir_refuse(v, inst, "it stands in a region of an instruction");
     bool is_turn = to->op == GpOp_Loop || to->op == GpOp_For;
     if (is_turn && inst->op != GpOp_Break) return check_turn(v, inst, to);
+    bool combines = to->op == GpOp_Reduce || to->op == GpOp_Scan;
+    if (combines)
+        return check_results_like(v, inst, inst->operands, inst->operand_count, inst->parent->params,
+                                  1, "accumulator");
     return check_results_like(v, inst, inst->operands, inst->operand_count, to->results,
                               to->result_count, "results");
 }
@@ -282,7 +286,9 @@ static bool check_LoadTile(V *v, I *inst) {
     if (!need(v, inst, inst->operand_count >= 1 && inst->result_count == 1,
               "it takes a tensor and gives a tile"))
         return false;
-    return check_access(v, inst, 1, out(inst));
+    return need(v, inst, inst->imm.u == 0 || inst->imm.elem == out(inst)->elem,
+                "the padding value is not of the tile's element type") &&
+           check_access(v, inst, 1, out(inst));
 }
 
 static bool check_StoreTile(V *v, I *inst) {
@@ -328,9 +334,213 @@ static bool check_Store(V *v, I *inst) {
                 "the value is of the address's element type");
 }
 
+static bool is_tile(const GpIrType *t) { return t->kind == GpIrType_Tile; }
+static bool has_shape(const GpIrType *t, const GpShape *shape) {
+    return is_tile(t) && gp_shape_eq(&t->shape, shape);
+}
+
+/* The body of a reduction: backends call it as often as they like, in any order. */
+static bool check_combination(V *v, I *inst) {
+    const GpRegion *r = inst->regions[0];
+    GpElem elem = in(inst, 0)->elem;
+    if (!need(v, inst, r->param_count == 2 && is_scalar(r->params[0]->type, elem) &&
+                           is_scalar(r->params[1]->type, elem),
+              "its region takes the accumulator and an element"))
+        return false;
+    for (I *i = r->first; i && i != r->last; i = i->next) {
+        bool is_plain = (unsigned)i->op < GpOp_count && gp_op_info[i->op].effect == GpEffect_Pure &&
+                        i->region_count == 0;
+        for (uint32_t k = 0; is_plain && k < i->operand_count; k++)
+            is_plain = in(i, k)->kind == GpIrType_Scalar;
+        for (uint32_t k = 0; is_plain && k < i->result_count; k++)
+            is_plain = i->results[k]->type->kind == GpIrType_Scalar;
+        if (!is_plain)
+            return gp_ir_refuse(v, inst, "its region holds pure scalar operations only");
+    }
+    return need(v, inst, r->last && r->last->op == GpOp_Yield, "its region ends in a yield");
+}
+
+static bool check_reduction(V *v, I *inst) {
+    if (!need_counts(v, inst, 2, 1)) return false;
+    const GpIrType *x = in(inst, 0);
+    return need(v, inst, is_tile(x) && is_scalar(in(inst, 1), x->elem) && out(inst)->elem == x->elem,
+                "it takes a tile and a scalar identity of its element type") &&
+           need(v, inst, inst->axis < x->shape.rank, "the tile has no such axis");
+}
+
+static bool check_Reduce(V *v, I *inst) {
+    if (!check_reduction(v, inst)) return false;
+    GpShape shape = {.rank = 0};
+    const GpShape *from = &in(inst, 0)->shape;
+    for (int a = 0; a < from->rank; a++)
+        if (a != inst->axis) shape.dim[shape.rank++] = from->dim[a];
+    return need(v, inst, has_shape(out(inst), &shape), "the result has every axis but the one") &&
+           check_combination(v, inst);
+}
+
+static bool check_Scan(V *v, I *inst) {
+    return check_reduction(v, inst) &&
+           need(v, inst, out(inst) == in(inst, 0), "the result is of the tile's type") &&
+           check_combination(v, inst);
+}
+
+static bool check_Permute(V *v, I *inst) {
+    if (!need_counts(v, inst, 1, 1)) return false;
+    const GpIrType *x = in(inst, 0);
+    GpShape shape = {.rank = x->shape.rank};
+    bool is_taken[GP_MAX_RANK] = {false};
+    bool fits = is_tile(x) && inst->perm.rank == x->shape.rank && out(inst)->elem == x->elem;
+    for (int k = 0; fits && k < x->shape.rank; k++) {
+        uint8_t from = inst->perm.axis[k];
+        fits = from < x->shape.rank && !is_taken[from];
+        if (!fits) break;
+        is_taken[from] = true;
+        shape.dim[k] = x->shape.dim[from];
+    }
+    return need(v, inst, fits, "it names every axis of a tile once") &&
+           need(v, inst, has_shape(out(inst), &shape), "the result's extents are permuted alike");
+}
+
+static bool check_Cat(V *v, I *inst) {
+    if (!need_counts(v, inst, 2, 1)) return false;
+    const GpIrType *a = in(inst, 0), *b = in(inst, 1);
+    bool fits = is_tile(a) && is_tile(b) && a->elem == b->elem && out(inst)->elem == a->elem &&
+                a->shape.rank == b->shape.rank && inst->axis < a->shape.rank;
+    if (!need(v, inst, fits, "it takes two tiles of one element type and rank that have the axis"))
+        return false;
+    GpShape shape = a->shape;
+    for (int k = 0; fits && k < shape.rank; k++) {
+        if (k == inst->axis) shape.dim[k] += b->shape.dim[k];
+        else fits = shape.dim[k] == b->shape.dim[k];
+    }
+    return need(v, inst, fits && has_shape(out(inst), &shape),
+                "extents add along the axis and are equal elsewhere");
+}
+
+static bool check_ExtractTile(V *v, I *inst) {
+    const GpIrType *x = inst->operand_count ? in(inst, 0) : NULL;
+    if (!need(v, inst, x && is_tile(x), "it takes a tile") ||
+        !need_counts(v, inst, 1u + x->shape.rank, 1))
+        return false;
+    bool fits = is_tile(out(inst)) && out(inst)->elem == x->elem &&
+                out(inst)->shape.rank == x->shape.rank;
+    for (int a = 0; fits && a < x->shape.rank; a++) {
+        int64_t part = out(inst)->shape.dim[a];
+        fits = part > 0 && x->shape.dim[a] % part == 0;
+    }
+    if (!need(v, inst, fits, "the result's extents divide the tile's")) return false;
+    for (uint32_t i = 1; i < inst->operand_count; i++)
+        if (!is_scalar(in(inst, i), GpElem_I32)) return gp_ir_refuse(v, inst, "indices are i32");
+    return true;
+}
+
+static bool check_Mma(V *v, I *inst) {
+    if (!need_counts(v, inst, 3, 1)) return false;
+    const GpIrType *a = in(inst, 0), *b = in(inst, 1), *acc = in(inst, 2);
+    GpElem sum;
+    uint8_t rank = a->shape.rank, m = rank == 3, k = rank - 1;
+    bool fits = is_tile(a) && is_tile(b) && is_tile(acc) && (rank == 2 || rank == 3) &&
+                b->shape.rank == rank && acc->shape.rank == rank &&
+                a->shape.dim[k] == b->shape.dim[m] && a->shape.dim[m] == acc->shape.dim[m] &&
+                b->shape.dim[k] == acc->shape.dim[k];
+    if (fits && rank == 3)
+        fits = a->shape.dim[0] == b->shape.dim[0] && a->shape.dim[0] == acc->shape.dim[0];
+    return need(v, inst, fits, "it takes m x k, k x n and m x n tiles, or batches of them") &&
+           need(v, inst, gp_mma_find(a->elem, b->elem, acc->elem, &sum),
+                "it does not take these element types together") &&
+           need(v, inst, out(inst) == acc, "the result is of the accumulator's type");
+}
+
+typedef enum Access { Access_Load, Access_Store, Access_Update } Access;
+
+static bool check_ordering(V *v, I *inst, Access access) {
+    static const bool allowed[GpOrdering_count][3] = {
+#define GP_ORDERING(id, word, loads, stores, updates) [GpOrdering_##id] = {loads, stores, updates},
+#include "dsl/ir/access.def"
+    };
+    return allowed[inst->ordering][access] ||
+           gp_ir_refuse(v, inst, "it cannot be %s", gp_ir_ordering_words[inst->ordering]);
+}
+
+/* (ptr, offsets, values of the pointee's type .., mask) */
+static bool check_elements(V *v, I *inst, uint32_t values, Access access) {
+    const GpIrType *ptr = in(inst, 0), *offsets = in(inst, 1), *mask = in(inst, 2 + values);
+    if (!need(v, inst, ptr->kind == GpIrType_Ptr, "it takes an address") ||
+        !need(v, inst, has_numbers(offsets) && offsets->elem == GpElem_I64, "offsets are i64"))
+        return false;
+    for (uint32_t i = 2; i < 2 + values; i++)
+        if (!is_alike(in(inst, i), offsets) || in(inst, i)->elem != ptr->elem)
+            return gp_ir_refuse(v, inst, "operand %u is of the address's element type and the "
+                                         "offsets' shape", i);
+    return need(v, inst, is_alike(mask, offsets) && mask->elem == GpElem_Bool,
+                "the mask is bool in the offsets' shape") &&
+           need(v, inst,
+                inst->result_count == 0 ||
+                    (is_alike(out(inst), offsets) && out(inst)->elem == ptr->elem),
+                "the result is of the address's element type and the offsets' shape") &&
+           check_ordering(v, inst, access);
+}
+
+static bool check_Gather(V *v, I *inst) {
+    return need_counts(v, inst, 4, 1) && check_elements(v, inst, 0, Access_Load) &&
+           need(v, inst, is_scalar(in(inst, 3), in(inst, 0)->elem),
+                "the padding value is a scalar of the address's element type");
+}
+
+static bool check_Scatter(V *v, I *inst) {
+    return need_counts(v, inst, 4, 0) && check_elements(v, inst, 1, Access_Store);
+}
+
+static bool check_AtomicRmw(V *v, I *inst) {
+    if (!need_counts(v, inst, 4, 1) || !check_elements(v, inst, 1, Access_Update)) return false;
+    GpElem elem = in(inst, 0)->elem;
+    return gp_elems_hold(gp_atomic_info[inst->atomic].elems, elem) ||
+           gp_ir_refuse(v, inst, "%s does not take %s", gp_ir_atomic_words[inst->atomic],
+                        gp_elem_info[elem].name);
+}
+
+static bool check_AtomicCas(V *v, I *inst) {
+    return need_counts(v, inst, 5, 1) && check_elements(v, inst, 2, Access_Update) &&
+           need(v, inst, is_number(in(inst, 0)->elem), "it takes integers or floats");
+}
+
+static bool check_IntToPtr(V *v, I *inst) {
+    return need_counts(v, inst, 1, 1) &&
+           need(v, inst, is_scalar(in(inst, 0), GpElem_I64), "it takes an i64") &&
+           need(v, inst, out(inst)->kind == GpIrType_Ptr && out(inst)->space == GpSpace_Global,
+                "the result is an address of global memory");
+}
+
+static bool check_PtrToInt(V *v, I *inst) {
+    return need_counts(v, inst, 1, 1) &&
+           need(v, inst, in(inst, 0)->kind == GpIrType_Ptr, "it takes an address") &&
+           need(v, inst, is_scalar(out(inst), GpElem_I64), "the result is an i64");
+}
+
+/* How many {} a text has; -1 when a brace stands alone. */
+static int count_places(const char *text) {
+    int count = 0;
+    for (const char *c = text; *c; c++) {
+        if (*c != '{' && *c != '}') continue;
+        if (c[0] == c[1]) c++;
+        else if (c[0] == '{' && c[1] == '}') c++, count++;
+        else return -1;
+    }
+    return count;
+}
+
+static bool check_Print(V *v, I *inst) {
+    if (!need_counts(v, inst, inst->operand_count, 0)) return false;
+    for (uint32_t i = 0; i < inst->operand_count; i++)
+        if (!has_numbers(in(inst, i)) && in(inst, i)->kind != GpIrType_Ptr)
+            return gp_ir_refuse(v, inst, "operand %u is a tensor", i);
+    return need(v, inst, count_places(inst->text) == (int)inst->operand_count,
+                "its text has one {} for each operand");
+}
+
 bool gp_ir_check_sig(GpVerifier *v, const GpInst *inst) {
     static bool (*const checks[GpSig_count])(V *, I *) = {
-#define GP_SIG(id, attr, regions, elementwise, elems, doc) [GpSig_##id] = check_##id,
+#define GP_SIG(id, attrs, regions, elementwise, elems, doc) [GpSig_##id] = check_##id,
 #include "dsl/ir/sig.def"
     };
     return checks[gp_op_info[inst->op].sig](v, inst);

@@ -67,7 +67,7 @@ uint32_t *gp_ir_count_uses(const GpIrFn *fn, GpArena *arena) {
 
 bool gp_ir_region_writes(const GpRegion *r) {
     for (const GpInst *inst = r->first; inst; inst = inst->next) {
-        GpEffect effect = gp_op_info[inst->op].effect;
+        GpEffect effect = gp_ir_effect(inst);
         if (effect == GpEffect_Write || effect == GpEffect_Convergent) return true;
         for (uint32_t i = 0; i < inst->region_count; i++)
             if (gp_ir_region_writes(inst->regions[i])) return true;
@@ -124,6 +124,7 @@ static GpInst *clone_inst(Clone *c, const GpInst *from) {
     *inst = *from;
     inst->prev = inst->next = NULL;
     gp_map_set(arena, &c->insts, from, inst);
+    if (from->text) inst->text = gp_arena_copy(arena, from->text, strlen(from->text));
     if (from->target) inst->target = gp_map_get(&c->insts, from->target);
     inst->operands = GP_NEW_ARRAY(arena, GpValue *, from->operand_count);
     for (uint32_t i = 0; i < from->operand_count; i++)

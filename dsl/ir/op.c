@@ -16,8 +16,8 @@ const GpOpInfo gp_op_info[GpOp_count] = {
 };
 
 const GpSigInfo gp_sig_info[GpSig_count] = {
-#define GP_SIG(id, attr_, regions_, elementwise_, elems_, doc_)                                    \
-    [GpSig_##id] = {.attr = GpIrAttr_##attr_,                                                      \
+#define GP_SIG(id, attrs_, regions_, elementwise_, elems_, doc_)                                    \
+    [GpSig_##id] = {.attrs = (attrs_),                                                             \
                     .regions = (regions_),                                                         \
                     .elementwise = (elementwise_),                                                 \
                     .elems = GpSigElems_##elems_,                                                  \
@@ -25,8 +25,28 @@ const GpSigInfo gp_sig_info[GpSig_count] = {
 #include "dsl/ir/sig.def"
 };
 
-bool gp_sig_takes(GpSig sig, GpElem elem) {
-    switch (gp_sig_info[sig].elems) {
+const GpAtomicInfo gp_atomic_info[GpAtomic_count] = {
+#define GP_ATOMIC(id, word, elems_, op_) [GpAtomic_##id] = {GpSigElems_##elems_, GpOp_##op_},
+#include "dsl/ir/access.def"
+};
+
+bool gp_mma_find(GpElem a, GpElem b, GpElem acc, GpElem *sum) {
+    static const GpElem rows[][4] = {
+#define GP_MMA(a_, b_, acc_, sum_) {GpElem_##a_, GpElem_##b_, GpElem_##acc_, GpElem_##sum_},
+#include "dsl/ir/mma.def"
+    };
+    for (size_t i = 0; i < GP_COUNT(rows); i++) {
+        if (rows[i][0] != a || rows[i][1] != b || rows[i][2] != acc) continue;
+        *sum = rows[i][3];
+        return true;
+    }
+    return false;
+}
+
+bool gp_sig_takes(GpSig sig, GpElem elem) { return gp_elems_hold(gp_sig_info[sig].elems, elem); }
+
+bool gp_elems_hold(GpSigElems elems, GpElem elem) {
+    switch (elems) {
     case GpSigElems_None: return false;
     case GpSigElems_Float: return gp_elem_is_float(elem);
     case GpSigElems_Int: return gp_elem_is_integer(elem);

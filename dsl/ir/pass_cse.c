@@ -42,9 +42,8 @@ static uint32_t hash_inst(const GpInst *inst) {
 }
 
 static bool is_equal(const GpInst *a, const GpInst *b) {
-    if (a->op != b->op || a->pred != b->pred || a->axis != b->axis || a->imm.u != b->imm.u ||
-        a->imm.elem != b->imm.elem || a->operand_count != b->operand_count ||
-        a->results[0]->type != b->results[0]->type)
+    if (a->op != b->op || a->operand_count != b->operand_count ||
+        a->results[0]->type != b->results[0]->type || !gp_ir_same_attrs(a, b))
         return false;
     GpValue *x[MAX_OPERANDS], *y[MAX_OPERANDS];
     get_operands(a, x);
@@ -55,13 +54,13 @@ static bool is_equal(const GpInst *a, const GpInst *b) {
 }
 
 static bool is_shareable(const GpInst *inst) {
-    GpEffect effect = gp_op_info[inst->op].effect;
+    GpEffect effect = gp_ir_effect(inst);
     return (effect == GpEffect_Pure || effect == GpEffect_Read) && inst->result_count == 1 &&
-           inst->operand_count <= MAX_OPERANDS;
+           inst->region_count == 0 && inst->operand_count <= MAX_OPERANDS;
 }
 
 static void share(Cse *c, GpInst *inst) {
-    bool is_read = gp_op_info[inst->op].effect == GpEffect_Read;
+    bool is_read = gp_ir_effect(inst) == GpEffect_Read;
     uint32_t hash = hash_inst(inst);
     Seen **bucket = &c->buckets[hash % BUCKETS];
     for (Seen *s = *bucket; s; s = s->next) {
@@ -82,7 +81,7 @@ static void visit_region(Cse *c, GpRegion *r) {
     memcpy(outer, c->buckets, sizeof outer);
     for (GpInst *inst = r->first, *next; inst; inst = next) {
         next = inst->next;
-        GpEffect effect = gp_op_info[inst->op].effect;
+        GpEffect effect = gp_ir_effect(inst);
         if (effect == GpEffect_Write || effect == GpEffect_Convergent) c->epoch++;
         bool repeats = inst->op == GpOp_For || inst->op == GpOp_Loop;
         if (repeats && gp_ir_region_writes(inst->regions[0])) c->epoch++;

@@ -33,7 +33,7 @@ static bool is_quiet_control(const GpInst *inst, const GpInst *whole) {
 }
 
 static bool is_removable(const GpInst *inst, const GpInst *whole) {
-    switch (gp_op_info[inst->op].effect) {
+    switch (gp_ir_effect(inst)) {
     case GpEffect_Pure:
     case GpEffect_Read: return true;
     case GpEffect_Write: return gp_op_info[inst->op].sig == GpSig_Slot;

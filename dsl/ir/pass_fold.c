@@ -181,7 +181,8 @@ static uint32_t count_unmasked(const GpInst *inst) {
     return sig == GpSig_StoreTile ? 2u + inst->operands[0]->type->shape.rank : 0;
 }
 
-/* A mask that is true goes; one that is false leaves a zero, or nothing of a store. */
+/* A mask that is true goes; one that is false leaves zero or the padding value, and nothing of a
+** store. */
 static GpValue *fold_mask(Fold *f, GpInst *inst, uint32_t unmasked) {
     GpScalar on;
     if (inst->operand_count == unmasked || !gp_ir_const(inst->operands[unmasked], &on)) return NULL;
@@ -189,7 +190,8 @@ static GpValue *fold_mask(Fold *f, GpInst *inst, uint32_t unmasked) {
         inst->operand_count = unmasked;
         f->changed = true;
     } else if (inst->result_count) {
-        return make_const(f, inst->results[0]->type, 0);
+        GpScalar pad = inst->op == GpOp_LoadTile ? gp_ir_pad(inst) : (GpScalar){0};
+        return make_const(f, inst->results[0]->type, pad.u);
     } else {
         replace_results(f, inst, NULL);
     }

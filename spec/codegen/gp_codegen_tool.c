@@ -667,6 +667,19 @@ static void run_op(Tool *t, GpOp op, GpElem elem) {
     case GpSig_Slot:
     case GpSig_Load:
     case GpSig_Store:
+    case GpSig_Permute:
+    case GpSig_Cat:
+    case GpSig_ExtractTile:
+    case GpSig_Reduce:
+    case GpSig_Scan:
+    case GpSig_Mma:
+    case GpSig_Gather:
+    case GpSig_Scatter:
+    case GpSig_AtomicRmw:
+    case GpSig_AtomicCas:
+    case GpSig_IntToPtr:
+    case GpSig_PtrToInt:
+    case GpSig_Print:
     case GpSig_count:
         break;
     }
