@@ -93,11 +93,11 @@ typedef enum GpOrdering {
     GpOrdering_count
 } GpOrdering;
 
-typedef enum GpScope {
-#define GP_SCOPE(id, word) GpScope_##id,
+typedef enum GpMemScope {
+#define GP_SCOPE(id, word) GpMemScope_##id,
 #include "dsl/ir/access.def"
-    GpScope_count
-} GpScope;
+    GpMemScope_count
+} GpMemScope;
 
 typedef struct GpAtomicInfo {
     GpSigElems elems;
@@ -171,7 +171,7 @@ struct GpInst {
     GpPerm perm;      /* permute */
     GpAtomic atomic;  /* atomic_rmw */
     GpOrdering ordering; /* gather, scatter, atomics */
-    GpScope scope;
+    GpMemScope scope;
     bool is_reverse;  /* scan */
     bool by_element;  /* load_tile, store_tile */
     const char *text; /* print; in the function's arena */

@@ -2,7 +2,7 @@
 #include "dsl/ir/ir_text.h"
 
 _Static_assert(sizeof(GpPred) == sizeof(uint32_t) && sizeof(GpAtomic) == sizeof(uint32_t) &&
-                   sizeof(GpOrdering) == sizeof(uint32_t) && sizeof(GpScope) == sizeof(uint32_t),
+                   sizeof(GpOrdering) == sizeof(uint32_t) && sizeof(GpMemScope) == sizeof(uint32_t),
                "a Choice is read as a uint32_t");
 
 const char *const gp_ir_atomic_words[GpAtomic_count] = {
@@ -13,8 +13,8 @@ const char *const gp_ir_ordering_words[GpOrdering_count] = {
 #define GP_ORDERING(id, word, loads, stores, updates) [GpOrdering_##id] = (word),
 #include "dsl/ir/access.def"
 };
-const char *const gp_ir_scope_words[GpScope_count] = {
-#define GP_SCOPE(id, word) [GpScope_##id] = (word),
+const char *const gp_ir_scope_words[GpMemScope_count] = {
+#define GP_SCOPE(id, word) [GpMemScope_##id] = (word),
 #include "dsl/ir/access.def"
 };
 

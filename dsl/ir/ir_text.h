@@ -26,7 +26,7 @@ enum { GP_PARAM_COUNT = GpParam_Mailbox + 1 };
 extern const char *const gp_ir_param_words[GP_PARAM_COUNT];
 extern const char *const gp_ir_atomic_words[GpAtomic_count];
 extern const char *const gp_ir_ordering_words[GpOrdering_count];
-extern const char *const gp_ir_scope_words[GpScope_count];
+extern const char *const gp_ir_scope_words[GpMemScope_count];
 extern const char *const gp_ir_layout_words[GpLayoutDim_count];
 
 /* A fact of GpIrParam. */
