@@ -22,8 +22,11 @@ static GpSource *make_source(lua_State *L, gpulua_state *g, const char *text, si
     GpSource *src = name ? NULL : find_in_script(L, g, text, len);
     if (src) return src;
     if (!name) {
-        luaL_where(L, 1);
-        name = lua_pushfstring(L, "%skernels", lua_tostring(L, -1));
+        size_t where_len;
+        luaL_where(L, 1); /* "script.lua:7: ", or nothing */
+        const char *where = lua_tolstring(L, -1, &where_len);
+        lua_pushlstring(L, where, where_len > 2 ? where_len - 2 : 0);
+        name = lua_pushfstring(L, "kernels at %s", lua_tostring(L, -1));
     }
     return gp_source_new(gp_engine_session(g->engine), name, text, len, 1, 1);
 }
@@ -187,21 +190,23 @@ static void read_arg(lua_State *L, int index, GpCallArg *arg) {
                   lua_pushfstring(L, "tensor, partition, number or boolean expected, got %s", got));
 }
 
-/* Stores the arguments that the kernel writes as the op's user values, in parameter order. */
-static uint32_t keep_written(lua_State *L, int op, const GpRunRequest *request) {
-    uint32_t written = 0;
-    for (uint32_t i = 0; i < request->arg_count; i++) {
-        if (!request->args[i].tensor || request->args[i].access == GpAccess_Read) continue;
-        lua_pushvalue(L, (int)i + 2);
-        lua_setiuservalue(L, op, (int)++written);
-    }
+/* Bit i: the kernel writes argument i. */
+static uint64_t find_written(const GpRunRequest *request) {
+    uint64_t written = 0;
+    for (uint32_t i = 0; i < request->arg_count; i++)
+        if (request->args[i].tensor && request->args[i].access != GpAccess_Read)
+            written |= UINT64_C(1) << i;
     return written;
 }
 
-static int count_written(const GpRunRequest *request) {
-    int count = 0;
-    for (uint32_t i = 0; i < request->arg_count; i++)
-        if (request->args[i].tensor && request->args[i].access != GpAccess_Read) count++;
+/* Stores those as the op's user values, in parameter order. */
+static uint32_t keep_written(lua_State *L, int op, uint64_t written) {
+    uint32_t count = 0;
+    for (int i = 0; i < GP_MAX_ARGS; i++) {
+        if (!(written >> i & 1)) continue;
+        lua_pushvalue(L, i + 2);
+        lua_setiuservalue(L, op, (int)++count);
+    }
     return count;
 }
 
@@ -213,14 +218,21 @@ static int kernel_call(lua_State *L) {
     GpRunOp *op = NULL;
     int count = lua_gettop(L) - 1;
     if (count > GP_MAX_ARGS) return luaL_error(L, "more than %d kernel arguments", GP_MAX_ARGS);
-    for (int i = 0; i < count; i++) read_arg(L, i + 2, &args[i]);
+    int tensors = 0;
+    uint64_t written = 0;
+    for (int i = 0; i < count; i++) {
+        read_arg(L, i + 2, &args[i]);
+        tensors += args[i].kind == GpArg_Tensor || args[i].kind == GpArg_Partition;
+    }
+    /* First: a finaliser that runs now may call this kernel, and the request is its last call's. */
+    GpBox *made = gp_box_push(L, GP_RUN_OP, tensors);
     GpDiags *diags = gp_lua_diags(L);
     GpSite site = gp_lua_site(L);
     gp_lua_check(L, gp_kernel_prepare(box->kernel, args, (uint32_t)count, site, diags, &request));
-    GpBox *made = gp_box_push(L, GP_RUN_OP, count_written(&request));
+    written = find_written(&request);
     gp_lua_check(L, gp_op_make(gp_engine_runtime(g->engine), &request, diags, &op));
     gp_box_fill(L, made, op);
-    made->written = keep_written(L, lua_gettop(L), &request);
+    made->written = keep_written(L, lua_gettop(L), written);
     return 1;
 }
 

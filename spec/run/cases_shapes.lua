@@ -228,7 +228,8 @@ return function(h)
     if h.device.kind ~= "cuda" or h.device.memory < 20 << 30 then
       return h.skip("it takes a GPU with 20 GiB")
     end
-    local n = (1 << 32) + 1000 -- elements of one byte, so that offsets pass 2^32
+    local rows, columns = (1 << 16) + 1, 1 << 16
+    local n = rows * columns -- elements of one byte, so that offsets pass 2^32
     local big = gpu.kernels([[
       #[kernel]
       fn step(x: &[u8], mut z: DisjointSlice<u8>) {
@@ -237,7 +238,7 @@ return function(h)
           if let Some(out) = z.get_mut(idx) { *out = x[i] + (i >> 24) as u8; }
       }
       #[tile]
-      fn inc<const A: i32>(z: &mut Tensor<u8, {[A]}>, x: &Tensor<u8, {[-1]}>) { z.store(x.load_like(z) + 1); }
+      fn inc<const A: i32, const B: i32>(z: &mut Tensor<u8, {[A, B]}>, x: &Tensor<u8, {[-1, -1]}>) { z.store(x.load_like(z) + 1); }
     ]], "big")
     local x, z = gpu.full({ n }, 3, "u8"), gpu.zeros({ n }, "u8")
     big.step(x, z):sync()
@@ -247,7 +248,7 @@ return function(h)
     end
     local tail = x:slice { n - 9, n }
     tail:fill(9)
-    big.inc(z:tiles { 4096 }, x):sync()
+    big.inc(z:reshape({ rows, columns }):tiles { 1, 4096 }, x:reshape { rows, columns }):sync()
     for _, at in ipairs { 1, 1 << 31, (1 << 32) + 1, n - 10, n - 9, n } do
       local want = at >= n - 9 and 10 or 4
       h.check(z[at] == want, "tile element %d is %d, expected %d", at - 1, z[at], want)

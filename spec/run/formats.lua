@@ -242,6 +242,13 @@ local function add_integer_specials(f, add)
   for _, v in ipairs { top, top - 1, top + 1, -1, -2 } do add(v & mask(f)) end
 end
 
+-- A signaling NaN as a quiet one: the interpreter keeps values in double, which quiets them.
+function formats.quiet(f, code)
+  if f.class ~= "float" or f.finite then return code end
+  local v = formats.decode(f, code)
+  return v == v and code or code | 1 << (f.mantissa - 1 + (f.shift or 0))
+end
+
 -- A value of moderate size, so that sums and products stay finite in any format.
 local function moderate(f, random)
   local unit = (random() >> 11) * 2.0 ^ -53
@@ -270,6 +277,7 @@ function formats.data(f, count, seed)
     else
       codes[i] = random() & mask(f) & low
     end
+    codes[i] = formats.quiet(f, codes[i])
   end
   return codes
 end

@@ -1,0 +1,292 @@
+-- Kernels, ops, streams and errors as a script sees them.
+local gpu = require "gpulua"
+assert(gpu.device(os.getenv "GPULUA_DEVICE" or "cpu"))
+
+local KERNELS = [[
+  #[tile]
+  fn add<const B: i32>(z: &mut Tensor<f32, {[B]}>, x: &Tensor<f32, {[-1]}>, y: &Tensor<f32, {[-1]}>) {
+      z.store(x.load_like(z) + y.load_like(z));
+  }
+  #[tile]
+  fn copies<T: ElementType, const B: i32>(z: &mut Tensor<T, {[B]}>, x: &Tensor<T, {[-1]}>) {
+      z.store(x.load_like(z));
+  }
+  #[kernel]
+  fn fill(v: f32, mut z: DisjointSlice<f32>) {
+      let idx = thread::index_1d();
+      if let Some(out) = z.get_mut(idx) { *out = v; }
+  }
+  #[kernel]
+  fn both(v: f32, mut y: DisjointSlice<f32>, mut z: DisjointSlice<f32>) {
+      let i = thread::index_1d();
+      if let Some(out) = y.get_mut(i) { *out = v; }
+      let j = thread::index_1d();
+      if let Some(out) = z.get_mut(j) { *out = -v; }
+  }
+  #[kernel]
+  fn block_of(mut z: DisjointSlice<u32>) {
+      let idx = thread::index_1d();
+      if let Some(out) = z.get_mut(idx) { *out = thread::blockDim_x() * 1000 + thread::gridDim_x(); }
+  }
+  #[kernel]
+  fn nth(x: &[f32], at: u32, mut z: DisjointSlice<f32>) {
+      let idx = thread::index_1d();
+      if let Some(out) = z.get_mut(idx) { *out = x[at as usize]; }
+  }
+]]
+
+local k = gpu.kernels(KERNELS)
+
+describe("gpu.kernels", function()
+  it("gives the kernels by name and in order", function()
+    local names = {}
+    for name, kernel in pairs(k) do
+      names[#names + 1] = name
+      assert.are.equal("kernel " .. name, tostring(kernel))
+    end
+    assert.are.same({ "add", "copies", "fill", "both", "block_of", "nth" }, names)
+    assert.are.equal("kernels { add, copies, fill, both, block_of, nth }", tostring(k))
+    assert.is_nil(k.nothing)
+    assert.are.equal(k.add, k.add)
+  end)
+
+  it("raises the report, try_kernels gives it", function()
+    local ok, raised = pcall(gpu.kernels, "#[kernel] fn f() { x }")
+    assert.is_false(ok)
+    local module, err = gpu.try_kernels("#[kernel] fn f() { x }", "mine.rs")
+    assert.is_nil(module)
+    assert.are.equal("E0425", raised.code)
+    assert.are.equal("E0425", err.code)
+    assert.are.equal("cannot find value `x` in this scope", err.message)
+    assert.are.equal("mine.rs", err.file)
+    assert.are.equal(1, err.line)
+    assert.are.equal(20, err.column)
+    assert.are.equal("fn", type(gpu.try_kernels) == "function" and "fn")
+    assert.are.equal("userdata", type(gpu.try_kernels "#[kernel] fn f() {}"))
+  end)
+
+  it("points into the script", function()
+    local line = debug.getinfo(1, "l").currentline
+    local _, err = gpu.try_kernels [[
+      #[kernel]
+      fn f(x: &[f32]) {
+          let v: i32 = x[0];
+      }
+    ]]
+    assert.are.equal("E0308", err.code)
+    assert(err.file:find "kernel_spec%.lua$")
+    assert.are.equal(line + 4, err.line)
+    assert.are.equal(24, err.column)
+  end)
+end)
+
+describe("an error", function()
+  local _, err = gpu.try_kernels("#[kernel]\nfn f() {\n    x;\n    y;\n}\n", "two.rs")
+
+  it("has every diagnostic", function()
+    assert.are.equal(2, #err.diagnostics)
+    assert.are.same({ code = "E0425", message = "cannot find value `x` in this scope", file = "two.rs", line = 3, column = 5 },
+      err.diagnostics[1])
+    assert.are.equal(4, err.diagnostics[2].line)
+    assert.is_string(err.status)
+    assert(err.traceback:find "stack traceback")
+    assert.is_nil(err.nothing)
+  end)
+
+  it("renders, in colours if asked", function()
+    local plain = err:render()
+    assert(plain:find("error[E0425]: cannot find value `x` in this scope\n --> two.rs:3:5\n", 1, true))
+    assert.is_nil(plain:find "\27")
+    assert(err:render(true):find "\27%[")
+    assert.are.equal(2, select(2, plain:gsub("error%[", "")))
+    assert(tostring(err):find("stack traceback", 1, true))
+  end)
+
+  it("is JSON, one object a line", function()
+    local lines = {}
+    for line in err:json():gmatch "[^\n]+" do lines[#lines + 1] = line end
+    assert.are.equal(2, #lines)
+    for _, line in ipairs(lines) do
+      assert(line:find '^{.*"E0425".*}$')
+      assert(line:find '"two.rs"')
+    end
+  end)
+
+  it("outlives its module and the collector", function()
+    local kept = select(2, gpu.try_kernels("fn f( {", "gone.rs"))
+    collectgarbage()
+    collectgarbage()
+    assert(kept:render():find("gone.rs", 1, true))
+  end)
+end)
+
+describe("with", function()
+  it("fixes generics and the launch, for many calls", function()
+    local z = gpu.zeros({ 100 }, "u32")
+    local fixed = k.block_of:with { grid = { 3 }, block = { 64 } }
+    for _ = 1, 3 do
+      fixed(z):sync()
+      assert.are.equal(64003, z[100])
+    end
+    k.block_of:with { block = 32 }(z):sync()
+    assert.are.equal(32004, z[1])
+    k.block_of(z):sync()
+    assert.are.equal(256001, z[1])
+  end)
+
+  it("adds to what is fixed", function()
+    local z = gpu.zeros({ 10 }, "u32")
+    k.block_of:with({ grid = 2 }):with({ block = 128 })(z):sync()
+    assert.are.equal(128002, z[1])
+  end)
+
+  it("takes generics by name", function()
+    local x, z = gpu.arange(10, "i16"), gpu.zeros({ 10 }, "i16")
+    k.copies:with { T = "i16", B = 8 }(z:tiles { 8 }, x):sync()
+    assert.are.same(x:to_table(), z:to_table())
+    assert.are.equal("G0340", select(2, pcall(k.copies.with, k.copies, { U = "i16" })).code)
+  end)
+
+  it("compiles each variant once", function()
+    local module, x, z = gpu.kernels(KERNELS), gpu.arange(1000), gpu.zeros { 1000 }
+    local before = gpu.compile_stats().instantiated
+    for _ = 1, 5 do module.add(z:tiles { 256 }, x, x):sync() end
+    assert.are.equal(before + 1, gpu.compile_stats().instantiated)
+    module.add(z:tiles { 128 }, x, x):sync()
+    assert.are.equal(before + 2, gpu.compile_stats().instantiated)
+  end)
+
+  it("takes a stream", function()
+    local s, z = gpu.stream(), gpu.zeros { 10 }
+    k.fill:with { stream = s }(2, z):run()
+    s:sync()
+    assert.is_true(s:is_idle())
+    assert.are.equal(2, z[10])
+  end)
+end)
+
+describe("inspect", function()
+  it("shows the stages", function()
+    local fill = k.fill:with { grid = 1 }
+    fill(1, gpu.zeros { 4 }):sync()
+    assert(fill:inspect("ir"):find("fill", 1, true))
+    assert(fill:inspect("llvm"):find("define", 1, true))
+    assert(fill:inspect("ptx", "sm_90a"):find(".visible .entry", 1, true))
+    assert(#fill:inspect("asm", "cpu") > 0)
+    assert.is_false((pcall(fill.inspect, fill, "x")))
+    assert.is_false((pcall(fill.inspect, fill, "ptx", "sm_1")))
+  end)
+end)
+
+describe("an op", function()
+  it("is lazy until it is run", function()
+    local z = gpu.zeros { 4 }
+    local op = k.fill(3, z)
+    assert.are.equal("op (made, not run)", tostring(op))
+    assert.is_false(op:is_done())
+    assert.are.equal(op, op:run())
+    op:sync()
+    assert.are.equal("op (done)", tostring(op))
+    assert.is_true(op:is_done())
+    assert.are.same({ 3, 3, 3, 3 }, z:to_table())
+  end)
+
+  it("gives what it wrote, in the order of the parameters", function()
+    local y, z = gpu.zeros { 4 }, gpu.zeros { 4 }
+    local a, b, c = k.both(2, y, z):sync()
+    assert.are.equal(y, a)
+    assert.are.equal(z, b)
+    assert.is_nil(c)
+    assert.are.same({ 2, -2 }, { y[1], z[1] })
+  end)
+
+  it("runs on streams, which tensors put in order", function()
+    local a, b, z, x = gpu.stream(), gpu.stream(), gpu.zeros { 1000 }, gpu.zeros { 1000 }
+    for i = 1, 20 do
+      k.fill(i, x):run(a)
+      k.add(z:tiles { 128 }, x, x):run(b)
+    end
+    assert.are.equal(40, z[1000])
+    k.fill(7, x):sync_on(a)
+    assert.are.equal(7, x[1])
+    local op = k.fill(8, x)
+    assert.is_false((pcall(op.sync_on, op)))
+    op:sync()
+  end)
+
+  it("can be awaited by coroutines", function()
+    local done, z = {}, {}
+    local function worker(i)
+      z[i] = gpu.zeros { 1 << 16 }
+      local written = k.fill(i, z[i]):await()
+      assert(written == z[i])
+      done[#done + 1] = i
+    end
+    local threads = {}
+    for i = 1, 4 do threads[i] = coroutine.wrap(worker) end
+    local turns, left = 0, { 1, 2, 3, 4 }
+    for i = 1, 4 do threads[i](i) end
+    while #done < 4 do
+      turns = turns + 1
+      assert(turns < 1e7, "the workers never end")
+      for _, i in ipairs(left) do
+        local is_done = false
+        for _, d in ipairs(done) do is_done = is_done or d == i end
+        if not is_done then threads[i]() end
+      end
+    end
+    for i = 1, 4 do assert.are.equal(i, z[i][1]) end
+    assert.are.equal(5, k.fill(5, z[1]):await()[1]) -- outside a coroutine it waits
+  end)
+
+  it("raises its failed check once, and the device goes on", function()
+    local x, z = gpu.arange(10), gpu.zeros { 4 }
+    local op = k.nth(x, 10, z):run()
+    local ok, err = pcall(op.sync, op)
+    assert.is_false(ok)
+    assert.are.equal("G0401", err.code)
+    assert.are.equal("index out of bounds: the length is 10 but the index is 10", err.message)
+    assert(err.file:find "kernel_spec%.lua$")
+    assert.is_false((pcall(z.to_table, z))) -- what it wrote has failed
+    gpu.sync() -- which was told already
+    local y = gpu.zeros { 4 }
+    k.nth(x, 9, y):sync()
+    assert.are.same({ 9, 9, 9, 9 }, y:to_table())
+    z:fill(0)
+    k.nth(x, 3, z):sync()
+    assert.are.same({ 3, 3, 3, 3 }, z:to_table())
+  end)
+end)
+
+describe("gpu", function()
+  it("tells its operations", function()
+    local names = {}
+    for _, op in ipairs(gpu.ops()) do
+      names[op.name] = op
+      assert(#op.doc > 10 and op.doc:find "%.$", op.name)
+      assert.is_table(op.dtypes)
+    end
+    assert.are.equal(15, #names.add.dtypes)
+    assert.is_true(names.add.elementwise and names.add.levels.tile and names.add.levels.simt)
+    assert.is_false(names.thread_id.levels.tile)
+    assert.are.same({ "i64", "i32", "i16", "i8", "u64", "u32", "u16", "u8" }, names.shl.dtypes)
+  end)
+
+  it("tells its devices", function()
+    local d = gpu.device()
+    assert.are.equal(d.name, tostring(d))
+    assert.is_string(d.kind)
+    local none, err = gpu.device "nowhere"
+    assert.is_nil(none)
+    assert.are.equal("userdata", type(err))
+    assert.are.equal(d.name, gpu.device().name)
+    assert.is_number(gpu.gpus())
+    assert(gpu.memory().total > 0 and gpu.clock() > 0)
+  end)
+
+  it("measures", function()
+    local z = gpu.zeros { 100 }
+    local b = gpu.bench(function() k.fill(1, z):run() end, { warmup_ms = 1, rep_ms = 5 })
+    assert(b.median > 0 and b.min <= b.median and b.median <= b.max and b.calls >= 15)
+  end)
+end)
