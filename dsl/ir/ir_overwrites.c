@@ -21,11 +21,19 @@ static const GpValue *base_of(const GpValue *ptr) {
     return ptr;
 }
 
+static bool reads_memory(GpOp op) {
+    return gp_op_info[op].effect == GpEffect_Read || op == GpOp_AtomicRmw || op == GpOp_AtomicCas;
+}
+
 static void visit(GpInst *inst, void *ud) {
     Walk *w = ud;
-    bool is_load = inst->op == GpOp_Load || inst->op == GpOp_LoadTile;
-    int arg = is_load ? arg_of(w->fn, base_of(inst->operands[0])) : -1;
-    if (arg >= 0) w->read |= (uint64_t)1 << arg;
+    if (reads_memory(inst->op)) {
+        const GpValue *base = base_of(inst->operands[0]);
+        int arg = arg_of(w->fn, base);
+        bool is_local = base->type->kind == GpIrType_Ptr && base->type->space != GpSpace_Global;
+        if (arg >= 0) w->read |= (uint64_t)1 << arg;
+        else if (!is_local) w->read = UINT64_MAX; /* an address of unknown origin */
+    }
     if (inst->op == GpOp_CheckDiv || inst->op == GpOp_Assert) w->ends_early = true;
     if (inst->op == GpOp_Return && inst->parent != w->fn->body) w->ends_early = true;
 }
@@ -38,7 +46,7 @@ static bool is_program_id(const GpValue *v, uint32_t axis) {
 
 static bool is_own_tile(const GpInst *store) {
     uint32_t rank = store->operands[0]->type->shape.rank;
-    if (store->operand_count != rank + 2) return false;
+    if (store->operand_count != rank + 2 || store->by_element) return false;
     for (uint32_t axis = 0; axis < rank; axis++)
         if (!is_program_id(store->operands[axis + 2], axis)) return false;
     return true;

@@ -41,22 +41,65 @@ static uint32_t hash_inst(const GpInst *inst) {
     return h;
 }
 
-static bool is_equal(const GpInst *a, const GpInst *b) {
+static bool is_alike(const GpInst *a, const GpInst *b) {
     if (a->op != b->op || a->operand_count != b->operand_count ||
-        a->results[0]->type != b->results[0]->type || !gp_ir_same_attrs(a, b))
+        a->result_count != b->result_count || a->region_count != b->region_count ||
+        !gp_ir_same_attrs(a, b))
         return false;
+    for (uint32_t i = 0; i < a->result_count; i++)
+        if (a->results[i]->type != b->results[i]->type) return false;
+    return true;
+}
+
+/* Operands of a and b stand for the same values, given which values of a's region are which of b's. */
+static bool has_same_operands(const GpMap *pairs, const GpInst *a, const GpInst *b) {
+    for (uint32_t i = 0; i < a->operand_count; i++) {
+        GpValue *x = gp_pass_settled(a->operands[i]), *pair = gp_map_get(pairs, x);
+        if ((pair ? pair : x) != gp_pass_settled(b->operands[i])) return false;
+    }
+    return true;
+}
+
+/* Regions that are no control flow: straight lines of pure operations, compared one by one. */
+static bool is_same_region(GpArena *arena, const GpRegion *a, const GpRegion *b) {
+    GpMap pairs = {0};
+    if (a->param_count != b->param_count) return false;
+    for (uint32_t i = 0; i < a->param_count; i++) {
+        if (a->params[i]->type != b->params[i]->type) return false;
+        gp_map_set(arena, &pairs, a->params[i], b->params[i]);
+    }
+    const GpInst *x = a->first, *y = b->first;
+    for (; x && y; x = x->next, y = y->next) {
+        if (x->region_count || !is_alike(x, y) || !has_same_operands(&pairs, x, y)) return false;
+        for (uint32_t i = 0; i < x->result_count; i++)
+            gp_map_set(arena, &pairs, x->results[i], y->results[i]);
+    }
+    return !x && !y;
+}
+
+static bool has_same_regions(const Cse *c, const GpInst *a, const GpInst *b) {
+    GpMark mark = gp_arena_mark(c->fn->arena);
+    bool same = true;
+    for (uint32_t i = 0; same && i < a->region_count; i++)
+        same = is_same_region(c->fn->arena, a->regions[i], b->regions[i]);
+    gp_arena_restore(c->fn->arena, mark);
+    return same;
+}
+
+static bool is_equal(const Cse *c, const GpInst *a, const GpInst *b) {
+    if (!is_alike(a, b)) return false;
     GpValue *x[MAX_OPERANDS], *y[MAX_OPERANDS];
     get_operands(a, x);
     get_operands(b, y);
     for (uint32_t i = 0; i < a->operand_count; i++)
         if (x[i] != y[i]) return false;
-    return true;
+    return has_same_regions(c, a, b);
 }
 
 static bool is_shareable(const GpInst *inst) {
     GpEffect effect = gp_ir_effect(inst);
     return (effect == GpEffect_Pure || effect == GpEffect_Read) && inst->result_count == 1 &&
-           inst->region_count == 0 && inst->operand_count <= MAX_OPERANDS;
+           inst->operand_count <= MAX_OPERANDS;
 }
 
 static void share(Cse *c, GpInst *inst) {
@@ -64,7 +107,7 @@ static void share(Cse *c, GpInst *inst) {
     uint32_t hash = hash_inst(inst);
     Seen **bucket = &c->buckets[hash % BUCKETS];
     for (Seen *s = *bucket; s; s = s->next) {
-        if (s->hash != hash || !is_equal(s->inst, inst)) continue;
+        if (s->hash != hash || !is_equal(c, s->inst, inst)) continue;
         if (is_read && s->epoch != c->epoch) continue;
         gp_pass_replace(inst->results[0], s->inst->results[0]);
         gp_ir_remove(inst);

@@ -122,17 +122,78 @@ static GpValue *fold_elementwise(Fold *f, const GpInst *inst) {
     return v ? v : fold_identity(inst);
 }
 
-/* Splat, broadcast, reshape and extract move elements that may all be one constant. */
+static GpValue *make_splat(Fold *f, const GpIrType *type, GpValue *scalar) {
+    if (type->kind != GpIrType_Tile) return scalar;
+    return gp_build(&f->at, GpOp_Splat, &scalar, 1, &type, 1)->results[0];
+}
+
+/* The scalar that every element of a tile is; NULL when that is not known. */
+static GpValue *find_element(Fold *f, const GpValue *tile) {
+    GpScalar v;
+    if (gp_ir_const(tile, &v))
+        return gp_build_const(&f->at, gp_ir_scalar(f->at.fn, v.elem), v);
+    return tile->inst && tile->inst->op == GpOp_Splat ? tile->inst->operands[0] : NULL;
+}
+
+/* Operations that move elements which are all one: that element in the result's shape. */
 static GpValue *fold_movement(Fold *f, const GpInst *inst) {
     GpValue *x = inst->operands[0];
     const GpIrType *type = inst->results[0]->type;
     GpScalar v;
-    if (x->type == type) return x;
+    if (x->type == type && inst->op != GpOp_Permute) return x;
     if (gp_ir_const(x, &v)) return gp_build_const(&f->at, type, v);
     if (!x->inst || x->inst->op != GpOp_Splat) return NULL;
-    GpValue *scalar = x->inst->operands[0];
-    if (inst->op == GpOp_Extract) return scalar;
-    return gp_build(&f->at, GpOp_Splat, &scalar, 1, &type, 1)->results[0];
+    return make_splat(f, type, x->inst->operands[0]);
+}
+
+/* A permutation of a permutation is one, and the one that keeps every axis is nothing. */
+static GpValue *fold_permute(Fold *f, GpInst *inst) {
+    GpValue *v = fold_movement(f, inst), *x = inst->operands[0];
+    if (v) return v;
+    if (x->inst && x->inst->op == GpOp_Permute) {
+        for (int k = 0; k < inst->perm.rank; k++)
+            inst->perm.axis[k] = x->inst->perm.axis[inst->perm.axis[k]];
+        inst->operands[0] = x->inst->operands[0];
+        f->changed = true;
+    }
+    bool keeps_all = inst->operands[0]->type == inst->results[0]->type;
+    for (int k = 0; keeps_all && k < inst->perm.rank; k++) keeps_all = inst->perm.axis[k] == k;
+    return keeps_all ? inst->operands[0] : NULL;
+}
+
+static GpValue *fold_cat(Fold *f, const GpInst *inst) {
+    GpScalar a, b;
+    const GpIrType *type = inst->results[0]->type;
+    GpValue *const *x = inst->operands;
+    if (gp_ir_const(x[0], &a) && gp_ir_const(x[1], &b))
+        return a.u == b.u ? gp_build_const(&f->at, type, a) : NULL;
+    bool is_one = x[0]->inst && x[0]->inst->op == GpOp_Splat && x[1]->inst &&
+                  x[1]->inst->op == GpOp_Splat &&
+                  x[0]->inst->operands[0] == x[1]->inst->operands[0];
+    return is_one ? make_splat(f, type, x[0]->inst->operands[0]) : NULL;
+}
+
+/* A reduction or scan of one element over and over, by an operation for which once is enough. */
+static GpValue *fold_reduction(Fold *f, const GpInst *inst) {
+    const GpRegion *r = inst->regions[0];
+    const GpInst *only = r->first;
+    if (only->next != r->last || r->last->operands[0]->inst != only) return NULL;
+    bool repeats = only->operand_count == 2 && gp_sig_info[gp_op_info[only->op].sig].elementwise &&
+                   (gp_op_info[only->op].algebra & (GP_ASSOC | GP_IDEM)) == (GP_ASSOC | GP_IDEM);
+    if (!repeats || only->operands[0] != r->params[0] || only->operands[1] != r->params[1])
+        return NULL;
+    GpValue *element = find_element(f, inst->operands[0]);
+    if (!element) return NULL;
+    GpValue *once = gp_build2(&f->at, only->op, inst->operands[1], element);
+    return make_splat(f, inst->results[0]->type, once);
+}
+
+/* An address of the number of an address of one type, and the other way round. */
+static GpValue *fold_address(const GpInst *inst) {
+    const GpInst *from = inst->operands[0]->inst;
+    GpOp other = inst->op == GpOp_IntToPtr ? GpOp_PtrToInt : GpOp_IntToPtr;
+    bool is_back = from && from->op == other && from->operands[0]->type == inst->results[0]->type;
+    return is_back ? from->operands[0] : NULL;
 }
 
 static GpValue *fold_dim(Fold *f, const GpInst *inst) {
@@ -198,6 +259,27 @@ static GpValue *fold_mask(Fold *f, GpInst *inst, uint32_t unmasked) {
     return NULL;
 }
 
+/* A gather whose mask is false reads nothing; a scatter does nothing; an atomic gives zero. */
+static GpValue *fold_elements(Fold *f, GpInst *inst, uint32_t mask) {
+    GpScalar on;
+    if (!gp_ir_const(inst->operands[mask], &on) || on.u) return NULL;
+    if (inst->op == GpOp_Gather)
+        return make_splat(f, inst->results[0]->type, inst->operands[3]);
+    if (inst->result_count) return make_const(f, inst->results[0]->type, 0);
+    replace_results(f, inst, NULL);
+    return NULL;
+}
+
+static GpValue *fold_structured(Fold *f, GpInst *inst, GpSig sig) {
+    if (sig == GpSig_Permute) return fold_permute(f, inst);
+    if (sig == GpSig_Cat) return fold_cat(f, inst);
+    if (sig == GpSig_Reduce || sig == GpSig_Scan) return fold_reduction(f, inst);
+    if (sig == GpSig_IntToPtr || sig == GpSig_PtrToInt) return fold_address(inst);
+    if (sig == GpSig_Gather) return fold_elements(f, inst, 2);
+    if (sig == GpSig_Scatter || sig == GpSig_AtomicRmw) return fold_elements(f, inst, 3);
+    return sig == GpSig_AtomicCas ? fold_elements(f, inst, 4) : NULL;
+}
+
 static void fold_inst(GpInst *inst, void *ud) {
     Fold *f = ud;
     for (uint32_t i = 0; i < inst->operand_count; i++)
@@ -211,11 +293,12 @@ static void fold_inst(GpInst *inst, void *ud) {
     if (unmasked) v = fold_mask(f, inst, unmasked);
     else if (gp_sig_info[sig].elementwise) v = fold_elementwise(f, inst);
     else if (sig == GpSig_Splat || sig == GpSig_Broadcast || sig == GpSig_Reshape ||
-             sig == GpSig_ToScalar)
+             sig == GpSig_ToScalar || sig == GpSig_ExtractTile)
         v = fold_movement(f, inst);
     else if (sig == GpSig_Dim) v = fold_dim(f, inst);
     else if (sig == GpSig_If) fold_if(f, inst);
     else if (sig == GpSig_For) fold_for(f, inst);
+    else v = fold_structured(f, inst, sig);
     if (v) replace_results(f, inst, &v);
 }
 

@@ -6,7 +6,8 @@
 **   // DO: reject                the verifier's message, which must come
 **   // DO: refuse                the parser's diagnostic, which must come
 **   // DO: abi                   the parameters of the compiled function
-**   // DO: run                   interprets; then arguments and mailbox are printed. The run is
+**   // DO: overwrites            the arguments that gp_ir_overwrites names
+**   // DO: run                   interprets; then what the kernel prints, arguments and mailbox. The run is
 **                                made again after all passes of the optimizing stage and must
 **                                give the same bytes
 **   // GRID: x y z  // BLOCK: x y z
@@ -40,6 +41,7 @@ typedef struct Tool {
     Arg args[MAX_ARGS];
     uint32_t arg_count;
     GpMailbox mailbox;
+    GpText *output; /* of the run under way */
     int status;
 } Tool;
 
@@ -192,7 +194,14 @@ static void print_result(const Tool *t, GpText *out) {
                        m->thread[1], m->thread[2], (long long)m->value, (long long)m->limit);
 }
 
+/* The session's write hook; only runs write. */
+static void add_output(void *ud, const char *text, size_t len) {
+    Tool *t = ud;
+    gp_text_add(t->output, text, len);
+}
+
 static void run_once(Tool *t, GpText *out) {
+    t->output = out;
     memset(&t->mailbox, 0, sizeof t->mailbox);
     for (uint32_t i = 0; i < t->arg_count; i++) {
         Arg *a = &t->args[i];
@@ -217,6 +226,14 @@ static void run(Tool *t) {
     }
     put(&plain);
     gp_text_free(&optimized);
+}
+
+static void print_overwrites(const Tool *t) {
+    uint64_t args = gp_ir_overwrites(t->fn);
+    printf("overwrites:");
+    for (uint32_t i = 0; i < 64; i++)
+        if (args >> i & 1) printf(" %u", i);
+    puts("");
 }
 
 static void print_abi(const Tool *t) {
@@ -256,6 +273,7 @@ static void obey(Tool *t, const char *at) {
     if (!next_word(&at, verb, sizeof verb)) return;
     if (strcmp(verb, "print") == 0) print_fn(t);
     else if (strcmp(verb, "abi") == 0) print_abi(t);
+    else if (strcmp(verb, "overwrites") == 0) print_overwrites(t);
     else if (strcmp(verb, "run") == 0) run(t);
     else if (strcmp(verb, "reject") == 0) reject(t);
     else if (strcmp(verb, "pass") == 0 && next_word(&at, name, sizeof name)) run_pass(t, name);
@@ -321,8 +339,8 @@ static GpSource *read_file(GpSession *s, const char *path) {
 
 int main(int argc, char **argv) {
     GpSession session;
-    gp_session_init(&session, NULL, NULL, NULL);
     Tool t = {.session = &session, .grid = {{1, 1, 1}, {1, 1, 1}}};
+    gp_session_init(&session, NULL, NULL, &(GpHooks){.write = add_output, .ud = &t});
     t.src = argc == 2 ? read_file(&session, argv[1]) : NULL;
     t.arena = gp_arena_new(&session);
     t.diags = gp_diags_new(&session);
