@@ -113,7 +113,7 @@ if bench.option("child") then
 end
 
 local function numbers(command)
-  local pipe = assert(io.popen(command))
+  local pipe = assert(io.popen(command .. " 2>&1"))
   local text = pipe:read("a")
   local found = {}
   for word in text:gmatch("%S+") do found[#found + 1] = tonumber(word) end

@@ -8,7 +8,7 @@ local DEVICE = bench.option("device", "cuda:0")
 
 -- Numbers that a command prints on one line.
 local function numbers(command)
-  local pipe = assert(io.popen(command))
+  local pipe = assert(io.popen(command .. " 2>&1"))
   local line = pipe:read("a")
   local ok = pipe:close()
   local found = {}

@@ -202,7 +202,7 @@ def run_row(name, seconds, program, peers, log):
     # A request that hangs in a peer is left by the alarm, which raises here.
     signal.signal(signal.SIGALRM, lambda *_: (_ for _ in ()).throw(Timeout()))
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True,
-                               start_new_session=True, env=os.environ | {"GPULUA_BENCH_DRIVEN": "1"})
+                               start_new_session=True)
     try:
         signal.alarm(int(seconds) + 5)
         follow(process, peers, started + seconds, results, log)
@@ -249,7 +249,7 @@ def versions():
 
 def summary(row):
     if "error" in row:
-        return "%-22s ERROR %s" % (row["row"], row["error"][:160])
+        return "%-22s ERROR %s" % (row["row"], " ".join(row["error"].split())[:150])
     parts = ["%-22s %10.4g %-5s" % (row["row"], row["value"], row.get("unit", ""))]
     if row.get("peer_value") is not None:
         parts.append("peer %.4g (%s)" % (row["peer_value"], row.get("peer")))
@@ -275,6 +275,8 @@ def main():
         return serve()
     if not options.gpulua or not options.out:
         parser.error("--gpulua and --out are needed")
+    # What stops this program stops the row too.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     # Both sides compile anew: the driver's cache would hide it.
     os.environ["CUDA_CACHE_DISABLE"] = "1"
     started = time.monotonic()

@@ -87,11 +87,9 @@ for path in "$examples"/*.lua; do
             case $file in */err) continue ;; esac
             cmp -s "$file" "$on_cpu/$(basename "$file")" || { status=1; detail="$detail $(basename "$file") differs"; }
         done
-        if [ "$name" = saxpy ] && [ "$status" != 0 ]; then
-            diff "$on_gpu/out" "$on_cpu/out" >>"$out/log.txt"
-        fi
+        [ "$status" = 0 ] || diff "$on_gpu/out" "$on_cpu/out" >>"$out/log.txt"
     else
-        detail=$(tail -n 1 "$on_gpu/err" | cut -c1-120)
+        detail=$(grep -m 1 error "$on_gpu/err" | cut -c1-120)
     fi
     verdict "example $name" "$status" "$detail"
 done
@@ -99,7 +97,7 @@ done
 GPULUA_DEVICE=$gpu limited 60 "$gpulua" "$here/faults.lua" >"$scratch/faults" 2>&1
 status=$?
 cat "$scratch/faults" >>"$out/log.txt"
-verdict "failed checks" $status "$([ $status = 0 ] || tail -n 1 "$scratch/faults" | cut -c1-120)"
+verdict "failed checks" $status "$([ $status = 0 ] || grep -m 1 'FAIL\|error' "$scratch/faults" | cut -c1-120)"
 
 # ---- The figures ----------------------------------------------------------------------------------
 
@@ -125,7 +123,7 @@ if [ -f "$run" ]; then
     status=$?
     cat "$scratch/run" >>"$out/log.txt"
     [ ! -f "$scratch/run.json" ] || cp "$scratch/run.json" "$out/run.json"
-    grep -v '^ok' "$scratch/run" | grep . | cut -c1-160 | tail -n 20 | sed 's/^/      /' | tee -a "$out/summary.txt"
+    grep '^FAIL\|^device\|: .*expected\|error\[\| wrong' "$scratch/run" | cut -c1-140 | tail -n 20 | sed 's/^/      /' | tee -a "$out/summary.txt"
     verdict "spec/run on $gpu" $status
 else
     say "-     spec/run: not there"
