@@ -18,26 +18,26 @@ typedef struct Options {
     int bad;    /* index of a bad option; 0: none */
 } Options;
 
-/* What stands before messages. */
+/* What stands before messages; NULL in the interactive loop: nothing does. */
 static const char *program = "gpulua";
-
-/* The interactive loop's messages have no prefix. */
-static bool is_typing;
 
 /* ---- Messages and calls --------------------------------------------------------------------- */
 
 static void print_message(const char *prefix, const char *text) {
-    if (prefix) fprintf(stderr, "%s: ", prefix);
+    if (prefix)
+        fprintf(stderr, "%s: ", prefix);
     fprintf(stderr, "%s\n", text);
     fflush(stderr);
 }
 
 bool gp_cli_complain(lua_State *L, int status) {
-    if (status == LUA_OK) return true;
+    if (status == LUA_OK)
+        return true;
     bool is_report = luaL_testudata(L, -1, GP_ERROR) != NULL;
-    if (is_report) luaL_tolstring(L, -1, NULL);
+    if (is_report)
+        luaL_tolstring(L, -1, NULL);
     const char *text = lua_tostring(L, -1);
-    print_message(is_report || is_typing ? NULL : program, text ? text : "(error message not a string)");
+    print_message(is_report ? NULL : program, text ? text : "(error message not a string)");
     lua_pop(L, is_report ? 2 : 1);
     return false;
 }
@@ -47,8 +47,10 @@ bool gp_cli_complain(lua_State *L, int status) {
 static int handle_message(lua_State *L) {
     const char *text = lua_tostring(L, 1);
     if (!text) {
-        if (luaL_testudata(L, 1, GP_ERROR)) return 1;
-        if (luaL_callmeta(L, 1, "__tostring") && lua_type(L, -1) == LUA_TSTRING) return 1;
+        if (luaL_testudata(L, 1, GP_ERROR))
+            return 1;
+        if (luaL_callmeta(L, 1, "__tostring") && lua_type(L, -1) == LUA_TSTRING)
+            return 1;
         text = lua_pushfstring(L, "(error object is a %s value)", luaL_typename(L, 1));
     }
     luaL_traceback(L, L, text, 1);
@@ -76,7 +78,8 @@ static void handle_signal(int number) {
     set_signal(number, SIG_DFL);
     lua_sethook(signalled, stop, mask, 1);
     gpulua_state **state = (gpulua_state **)lua_getextraspace(signalled);
-    if (*state) gpulua_interrupt(*state);
+    if (*state)
+        gpulua_interrupt(*state);
 }
 
 int gp_cli_call(lua_State *L, int arg_count, int result_count) {
@@ -88,14 +91,16 @@ int gp_cli_call(lua_State *L, int arg_count, int result_count) {
     int status = lua_pcall(L, arg_count, result_count, base);
     set_signal(SIGINT, SIG_DFL);
     gpulua_state *g = *(gpulua_state **)lua_getextraspace(L);
-    if (g) g->interrupted = 0; /* Lua code took it: no later wait may end by it */
+    if (g)
+        g->interrupted = 0; /* Lua code took it: no later wait may end by it */
     lua_remove(L, base);
     return status;
 }
 
 static bool run_loaded(lua_State *L, int load_status) {
     int status = load_status;
-    if (status == LUA_OK) status = gp_cli_call(L, 0, 0);
+    if (status == LUA_OK)
+        status = gp_cli_call(L, 0, 0);
     return gp_cli_complain(L, status);
 }
 
@@ -114,15 +119,18 @@ static bool require_library(lua_State *L, char *spec) {
     lua_getglobal(L, "require");
     lua_pushstring(L, module);
     int status = gp_cli_call(L, 1, 1);
-    if (status == LUA_OK) lua_setglobal(L, global);
+    if (status == LUA_OK)
+        lua_setglobal(L, global);
     return gp_cli_complain(L, status);
 }
 
 /* ---- Options -------------------------------------------------------------------------------- */
 
 static void print_usage(const char *bad) {
-    if (bad[1] == 'e' || bad[1] == 'l') fprintf(stderr, "%s: '%s' needs argument\n", program, bad);
-    else fprintf(stderr, "%s: unrecognized option '%s'\n", program, bad);
+    if (bad[1] == 'e' || bad[1] == 'l')
+        fprintf(stderr, "%s: '%s' needs argument\n", program, bad);
+    else
+        fprintf(stderr, "%s: unrecognized option '%s'\n", program, bad);
     fprintf(stderr,
             "usage: %s [options] [script [args]]\n"
             "Available options are:\n"
@@ -174,7 +182,8 @@ static Options read_options(int argc, char **argv) {
             return o;
         }
         if (word[1] == '-') {
-            if (word[2] != '\0') o.bad = i;
+            if (word[2] != '\0')
+                o.bad = i;
             o.script = i + 1;
             return o;
         }
@@ -183,7 +192,8 @@ static Options read_options(int argc, char **argv) {
             o.bad = i;
             return o;
         }
-        if (has_value) i++;
+        if (has_value)
+            i++;
     }
     return o;
 }
@@ -192,18 +202,23 @@ static Options read_options(int argc, char **argv) {
 static bool run_options(lua_State *L, char **argv, int end) {
     for (int i = 1; i < end; i++) {
         char option = argv[i][1];
-        if (option == 'W') lua_warning(L, "@on", 0);
-        if (option != 'e' && option != 'l') continue;
+        if (option == 'W')
+            lua_warning(L, "@on", 0);
+        if (option != 'e' && option != 'l')
+            continue;
         char *value = argv[i][2] ? argv[i] + 2 : argv[++i];
-        bool ok = option == 'e' ? run_string(L, value, "=(command line)") : require_library(L, value);
-        if (!ok) return false;
+        bool ok =
+            option == 'e' ? run_string(L, value, "=(command line)") : require_library(L, value);
+        if (!ok)
+            return false;
     }
     return true;
 }
 
 static bool has_execute(char **argv, int end) {
     for (int i = 1; i < end; i++)
-        if (argv[i][0] == '-' && argv[i][1] == 'e') return true;
+        if (argv[i][0] == '-' && argv[i][1] == 'e')
+            return true;
     return false;
 }
 
@@ -213,14 +228,17 @@ static bool run_init(lua_State *L) {
         name = "=LUA_INIT";
         init = getenv(name + 1);
     }
-    if (!init) return true;
-    if (init[0] == '@') return run_loaded(L, luaL_loadfile(L, init + 1));
+    if (!init)
+        return true;
+    if (init[0] == '@')
+        return run_loaded(L, luaL_loadfile(L, init + 1));
     return run_string(L, init, name);
 }
 
 /* The global `arg`: the script is 0, its arguments follow, what stood before is negative. */
 static void create_arg(lua_State *L, int argc, char **argv, int script) {
-    if (script == argc) script = 0;
+    if (script == argc)
+        script = 0;
     int count = argc - (script + 1);
     lua_createtable(L, count, script + 1);
     for (int i = 0; i < argc; i++) {
@@ -232,11 +250,13 @@ static void create_arg(lua_State *L, int argc, char **argv, int script) {
 
 /* Pushes what `arg` holds from 1 on: LUA_INIT and -e may have changed it. Returns their number. */
 static int push_args(lua_State *L) {
-    if (lua_getglobal(L, "arg") != LUA_TTABLE) luaL_error(L, "'arg' is not a table");
+    if (lua_getglobal(L, "arg") != LUA_TTABLE)
+        luaL_error(L, "'arg' is not a table");
     int table = lua_gettop(L);
     int count = (int)luaL_len(L, table);
     luaL_checkstack(L, count + 3, "too many arguments to script");
-    for (int i = 1; i <= count; i++) lua_rawgeti(L, table, i);
+    for (int i = 1; i <= count; i++)
+        lua_rawgeti(L, table, i);
     lua_remove(L, table);
     return count;
 }
@@ -266,26 +286,32 @@ typedef struct Program {
 } Program;
 
 static void run_repl(lua_State *L) {
-    is_typing = true;
+    const char *before = program;
+    program = NULL;
     gp_repl_run(L);
-    is_typing = false;
+    program = before;
 }
 
 static bool run_program(lua_State *L, const Program *p) {
     Options o = read_options(p->argc, p->argv);
     int end = GP_MIN(o.script, p->argc);
-    if (p->argv[0] && p->argv[0][0]) program = p->argv[0];
+    if (p->argv[0] && p->argv[0][0])
+        program = p->argv[0];
     if (o.bad) {
         print_usage(p->argv[o.bad]);
         return false;
     }
-    if (o.version) print_version();
+    if (o.version)
+        print_version();
     luaL_openlibs(L);
     create_arg(L, p->argc, p->argv, o.script < p->argc ? o.script : p->argc);
     lua_gc(L, LUA_GCGEN, 0, 0);
-    if (!o.no_env && !run_init(L)) return false;
-    if (!run_options(L, p->argv, end)) return false;
-    if (o.script < p->argc && !run_script(L, p->argv, o.script)) return false;
+    if (!o.no_env && !run_init(L))
+        return false;
+    if (!run_options(L, p->argv, end))
+        return false;
+    if (o.script < p->argc && !run_script(L, p->argv, o.script))
+        return false;
     if (o.interactive) {
         run_repl(L);
     } else if (o.script >= p->argc && !has_execute(p->argv, end) && !o.version) {
@@ -309,9 +335,11 @@ static int protected_program(lua_State *L) {
 /* A script of that name wins; a folder is none. */
 static const GpCommand *find_command(int argc, char **argv) {
     struct stat info;
-    if (argc < 2 || (stat(argv[1], &info) == 0 && !S_ISDIR(info.st_mode))) return NULL;
+    if (argc < 2 || (stat(argv[1], &info) == 0 && !S_ISDIR(info.st_mode)))
+        return NULL;
     for (const GpCommand *c = gp_commands; c->name; c++)
-        if (strcmp(c->name, argv[1]) == 0) return c;
+        if (strcmp(c->name, argv[1]) == 0)
+            return c;
     return NULL;
 }
 
@@ -337,7 +365,8 @@ static gpulua_state *open_state(lua_State *L, int argc, char **argv) {
         lua_setfield(L, LUA_REGISTRYINDEX, "LUA_NOENV");
     }
     gpulua_status status = gpulua_open_on(L, &config, &g);
-    if (status != GPULUA_OK) print_message(program, gpulua_status_name(status));
+    if (status != GPULUA_OK)
+        print_message(program, gpulua_status_name(status));
     return g;
 }
 

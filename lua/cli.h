@@ -48,7 +48,7 @@ bool gp_cli_find_unused(const GpWith *with, GpStr *out);
 
 /* The kernel sources of a file: a .lua file has its kernel strings, any other file is one source.
 ** Calls fn for each; returns false when the file cannot be read, and errno tells why. */
-bool gp_cli_sources(gpulua_state *g, const char *path, void (*fn)(gpulua_state *g, GpSource *src, void *ud),
-                    void *ud);
+bool gp_cli_sources(gpulua_state *g, const char *path,
+                    void (*fn)(gpulua_state *g, GpSource *src, void *ud), void *ud);
 
 #endif

@@ -9,7 +9,8 @@
 
 const GpCommand gp_commands[] = {
     {"check", gp_cmd_check, "check [--with NAME=VALUE,..] [--short | --json] [--parse-only] FILE..",
-     "Checks the kernels of .rs files, or the kernel strings of .lua files; --with B=128,block=256\n"
+     "Checks the kernels of .rs files, or the kernel strings of .lua files; --with "
+     "B=128,block=256\n"
      "           checks them for these generics and this block, --short prints a line for each\n"
      "           diagnostic. Exit status 1 when any is refused."},
     {"emit", gp_cmd_emit,
@@ -20,14 +21,16 @@ const GpCommand gp_commands[] = {
      "Tells what gpulua found on this machine: Lua, LLVM, driver, devices, device math, cache."},
     {"explain", gp_cmd_explain, "explain CODE",
      "The long explanation of a diagnostic, with a wrong and a right program."},
-    {"cache", gp_cmd_cache, "cache [clear]", "Tells about the disk cache of compiled kernels, or empties it."},
+    {"cache", gp_cmd_cache, "cache [clear]",
+     "Tells about the disk cache of compiled kernels, or empties it."},
     {"help", gp_cmd_help, "help [COMMAND]", "This text."},
     {NULL, NULL, NULL, NULL},
 };
 
 static const GpCommand *find_command(const char *name) {
     for (const GpCommand *c = gp_commands; c->name; c++)
-        if (strcmp(c->name, name) == 0) return c;
+        if (strcmp(c->name, name) == 0)
+            return c;
     return NULL;
 }
 
@@ -37,12 +40,16 @@ static void print_command(const GpCommand *c) {
 
 int gp_cmd_help(gpulua_state *g, int argc, char **argv) {
     (void)g;
-    if (argc > 2) return gp_cmd_usage("help", "unexpected '%s'", argv[2]);
+    if (argc > 2)
+        return gp_cmd_usage("help", "unexpected '%s'", argv[2]);
     const GpCommand *one = argc == 2 ? find_command(argv[1]) : NULL;
-    if (argc == 2 && !one) return gp_cmd_usage("help", "no command is named '%s'", argv[1]);
+    if (argc == 2 && !one)
+        return gp_cmd_usage("help", "no command is named '%s'", argv[1]);
     printf("usage: gpulua [lua's options] [script [args]]\n");
-    if (one) print_command(one);
-    for (const GpCommand *c = gp_commands; !one && c->name; c++) print_command(c);
+    if (one)
+        print_command(one);
+    for (const GpCommand *c = gp_commands; !one && c->name; c++)
+        print_command(c);
     return EXIT_SUCCESS;
 }
 
@@ -60,7 +67,8 @@ void gp_cli_report(gpulua_state *g, const GpDiags *diags) {
     GpText text = {.session = gp_engine_session(g->engine)};
     bool color = isatty(STDERR_FILENO) && !getenv("NO_COLOR");
     gp_diags_render(diags, (GpRenderStyle){.color = color}, &text);
-    if (text.len) fprintf(stderr, "%s\n", gp_text_cstr(&text));
+    if (text.len)
+        fprintf(stderr, "%s\n", gp_text_cstr(&text));
     gp_text_free(&text);
 }
 
@@ -71,13 +79,16 @@ static bool read_block(GpStr text, uint32_t out[3]) {
     const char *at = text.at, *end = text.at + text.len;
     for (int axis = 0; axis < 3; axis++) {
         out[axis] = 1;
-        if (axis > 0 && at == end) continue;
-        if (axis > 0 && *at++ != 'x') return false;
+        if (axis > 0 && at == end)
+            continue;
+        if (axis > 0 && *at++ != 'x')
+            return false;
         uint64_t extent = 0;
         const char *start = at;
         for (; at < end && *at >= '0' && *at <= '9' && extent <= UINT32_MAX; at++)
             extent = extent * 10 + (uint64_t)(*at - '0');
-        if (at == start || extent < 1 || extent > UINT32_MAX) return false;
+        if (at == start || extent < 1 || extent > UINT32_MAX)
+            return false;
         out[axis] = (uint32_t)extent;
     }
     return at == end;
@@ -85,15 +96,19 @@ static bool read_block(GpStr text, uint32_t out[3]) {
 
 static bool read_pair(GpStr name, GpStr value, GpWith *out) {
     char *end;
-    if (gp_str_eq(name, GP_STR("block"))) return read_block(value, out->block);
-    if (name.len == 0 || value.len == 0 || out->count == GP_WITH_MAX) return false;
+    if (gp_str_eq(name, GP_STR("block")))
+        return read_block(value, out->block);
+    if (name.len == 0 || value.len == 0 || out->count == GP_WITH_MAX)
+        return false;
     errno = 0;
     long long number = strtoll(value.at, &end, 0);
     bool is_number = end == value.at + value.len;
-    if (is_number && errno == ERANGE) return false;
+    if (is_number && errno == ERANGE)
+        return false;
     GpNamedArg *arg = &out->named[out->count++];
     *arg = (GpNamedArg){.name = name, .is_text = !is_number, .text = value};
-    if (is_number) arg->value = number;
+    if (is_number)
+        arg->value = number;
     if (gp_str_eq(value, GP_STR("true")) || gp_str_eq(value, GP_STR("false"))) {
         arg->is_text = false;
         arg->value = value.len == 4;
@@ -106,10 +121,12 @@ bool gp_cli_with(const char *text, GpWith *out) {
     while (*text) {
         size_t len = strcspn(text, ",");
         const char *equals = memchr(text, '=', len);
-        if (!equals) return false;
+        if (!equals)
+            return false;
         GpStr name = {text, (size_t)(equals - text)};
         GpStr value = {equals + 1, len - name.len - 1};
-        if (!read_pair(name, value, out)) return false;
+        if (!read_pair(name, value, out))
+            return false;
         text += len + (text[len] == ',');
     }
     return true;
@@ -118,7 +135,8 @@ bool gp_cli_with(const char *text, GpWith *out) {
 static bool has_generic(const GpDef *kernel, GpStr name) {
     for (uint32_t i = 0; i < kernel->generic_count; i++) {
         GpSym own = kernel->generics[i]->name;
-        if (gp_str_eq(name, (GpStr){own->name, own->len})) return true;
+        if (gp_str_eq(name, (GpStr){own->name, own->len}))
+            return true;
     }
     return false;
 }
@@ -126,7 +144,8 @@ static bool has_generic(const GpDef *kernel, GpStr name) {
 GpWith gp_cli_select(GpWith *with, const GpDef *kernel) {
     GpWith own = {.count = 0};
     for (uint32_t i = 0; i < with->count; i++) {
-        if (!has_generic(kernel, with->named[i].name)) continue;
+        if (!has_generic(kernel, with->named[i].name))
+            continue;
         own.named[own.count++] = with->named[i];
         with->is_used[i] = true;
     }
@@ -139,7 +158,8 @@ GpWith gp_cli_select(GpWith *with, const GpDef *kernel) {
 
 bool gp_cli_find_unused(const GpWith *with, GpStr *out) {
     for (uint32_t i = 0; i < with->count; i++) {
-        if (with->is_used[i]) continue;
+        if (with->is_used[i])
+            continue;
         *out = with->named[i].name;
         return true;
     }

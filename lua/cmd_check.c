@@ -39,9 +39,11 @@ static void check_instances(gpulua_state *g, GpModule *m, Check *c, GpDiags *dia
     GpSession *session = gp_engine_session(g->engine);
     for (uint32_t i = 0; i < gp_module_kernel_count(m); i++) {
         const GpDef *kernel = gp_module_kernel_at(m, i);
-        Instantiate in = {m, kernel, gp_cli_select(&c->with, kernel), gp_arena_new(session), diags,
-                          GpStatus_NoMemory};
-        if (in.arena) gp_protect(session, instantiate, &in);
+        Instantiate in = {
+            m,     kernel,           gp_cli_select(&c->with, kernel), gp_arena_new(session),
+            diags, GpStatus_NoMemory};
+        if (in.arena)
+            gp_protect(session, instantiate, &in);
         if (in.status != GpStatus_Ok && gp_diags_errors(diags) == 0)
             gp_diag(diags, GpDiag_G0900, GP_NO_SPAN, gp_status_text(in.status));
         gp_arena_free(in.arena);
@@ -53,16 +55,20 @@ static void print_obligations(gpulua_state *g, GpModule *m) {
         const GpDef *kernel = gp_module_kernel_at(m, i);
         GpText text = {.session = gp_engine_session(g->engine)};
         gp_module_print_obligations(m, kernel, &text);
-        if (text.len) printf("%s: left for instantiation:\n%s", kernel->name->name, gp_text_cstr(&text));
+        if (text.len)
+            printf("%s: left for instantiation:\n%s", kernel->name->name, gp_text_cstr(&text));
         gp_text_free(&text);
     }
 }
 
 static const char *severity_name(GpSeverity severity) {
     switch (severity) {
-    case GpSeverity_Error: return "error";
-    case GpSeverity_Warning: return "warning";
-    case GpSeverity_Note: return "note";
+    case GpSeverity_Error:
+        return "error";
+    case GpSeverity_Warning:
+        return "warning";
+    case GpSeverity_Note:
+        return "note";
     }
     gp_unreachable();
 }
@@ -73,13 +79,16 @@ static void print_short(const GpSource *src, const GpDiags *diags) {
         const GpDiag *d = gp_diags_at(diags, i);
         GpSpan span = gp_diag_span(d);
         GpPlaceInFile place = {src->name, src->first_line, src->first_column};
-        if (span.src) place = gp_span_start(span);
+        if (span.src)
+            place = gp_span_start(span);
         printf("%s:%u:%u: %s[%s]: %s\n", place.file, place.line, place.column,
-               severity_name(gp_diag_severity(d)), gp_diag_row(gp_diag_code(d))->code, gp_diag_title(d));
+               severity_name(gp_diag_severity(d)), gp_diag_row(gp_diag_code(d))->code,
+               gp_diag_title(d));
     }
 }
 
-static void print_diags(gpulua_state *g, const Check *c, const GpSource *src, const GpDiags *diags) {
+static void print_diags(gpulua_state *g, const Check *c, const GpSource *src,
+                        const GpDiags *diags) {
     GpText text = {.session = gp_engine_session(g->engine)};
     switch (c->form) {
     case Form_Report:
@@ -102,18 +111,23 @@ static void check_source(gpulua_state *g, GpSource *src, void *ud) {
     GpDiags *diags = gp_diags_new(session);
     GpModule *m = NULL;
     GpStatus status = GpStatus_NoMemory;
-    if (diags && c->is_parse_only) status = gp_module_parse(session, src, diags, NULL);
-    else if (diags) status = gp_module_new(gp_engine_std(g->engine), src, diags, &m);
+    if (diags && c->is_parse_only)
+        status = gp_module_parse(session, src, diags, NULL);
+    else if (diags)
+        status = gp_module_new(gp_engine_std(g->engine), src, diags, &m);
     bool is_good = m && gp_diags_errors(diags) == 0;
-    if (is_good && c->has_with) check_instances(g, m, c, diags);
-    if (is_good && !c->has_with && c->form == Form_Report) print_obligations(g, m);
+    if (is_good && c->has_with)
+        check_instances(g, m, c, diags);
+    if (is_good && !c->has_with && c->form == Form_Report)
+        print_obligations(g, m);
     if (diags) {
         c->errors += gp_diags_errors(diags);
         c->warnings += gp_diags_count(diags) - gp_diags_errors(diags);
         gp_diags_sort(diags);
         print_diags(g, c, src, diags);
     }
-    if (m) c->kernels += gp_module_kernel_count(m);
+    if (m)
+        c->kernels += gp_module_kernel_count(m);
     if (status != GpStatus_Ok && status != GpStatus_Diagnostics) {
         fprintf(stderr, "gpulua check: '%s': %s\n", src->name, gp_status_text(status));
         c->errors++;
@@ -126,26 +140,38 @@ static void check_source(gpulua_state *g, GpSource *src, void *ud) {
 static const char *plural(uint32_t count) { return count == 1 ? "" : "s"; }
 
 static void print_summary(const Check *c) {
-    if (c->form != Form_Report) return;
-    if (c->errors) printf("%u error%s", c->errors, plural(c->errors));
-    else if (c->is_parse_only) printf("parsed %u source%s", c->sources, plural(c->sources));
-    else printf("checked %u kernel%s, no errors", c->kernels, plural(c->kernels));
-    if (c->warnings) printf(", %u warning%s", c->warnings, plural(c->warnings));
-    if (c->unread) printf(", %u file%s not read", c->unread, plural(c->unread));
+    if (c->form != Form_Report)
+        return;
+    if (c->errors)
+        printf("%u error%s", c->errors, plural(c->errors));
+    else if (c->is_parse_only)
+        printf("parsed %u source%s", c->sources, plural(c->sources));
+    else
+        printf("checked %u kernel%s, no errors", c->kernels, plural(c->kernels));
+    if (c->warnings)
+        printf(", %u warning%s", c->warnings, plural(c->warnings));
+    if (c->unread)
+        printf(", %u file%s not read", c->unread, plural(c->unread));
     printf("\n");
 }
 
 /* Takes the option at argv[*i]; a status other than 0 ends the command. */
 static int read_option(Check *c, int argc, char **argv, int *i) {
     const char *word = argv[*i];
-    if (strcmp(word, "--json") == 0) c->form = Form_Json;
-    else if (strcmp(word, "--short") == 0) c->form = Form_Short;
-    else if (strcmp(word, "--parse-only") == 0) c->is_parse_only = true;
-    else if (strcmp(word, "--with") != 0) return gp_cmd_usage("check", "unknown option '%s'", word);
-    else if (*i + 1 == argc) return gp_cmd_usage("check", "--with wants NAME=VALUE,..");
+    if (strcmp(word, "--json") == 0)
+        c->form = Form_Json;
+    else if (strcmp(word, "--short") == 0)
+        c->form = Form_Short;
+    else if (strcmp(word, "--parse-only") == 0)
+        c->is_parse_only = true;
+    else if (strcmp(word, "--with") != 0)
+        return gp_cmd_usage("check", "unknown option '%s'", word);
+    else if (*i + 1 == argc)
+        return gp_cmd_usage("check", "--with wants NAME=VALUE,..");
     else if (!gp_cli_with(argv[++*i], &c->with))
         return gp_cmd_usage("check", "--with wants NAME=VALUE,.., got '%s'", argv[*i]);
-    else c->has_with = true;
+    else
+        c->has_with = true;
     return 0;
 }
 
@@ -156,13 +182,18 @@ int gp_cmd_check(gpulua_state *g, int argc, char **argv) {
     for (int i = 1; i < argc; i++) {
         /* Files move to the front: options may stand behind them. */
         int status = 0;
-        if (argv[i][0] == '-') status = read_option(&c, argc, argv, &i);
-        else argv[files++] = argv[i];
-        if (status) return status;
+        if (argv[i][0] == '-')
+            status = read_option(&c, argc, argv, &i);
+        else
+            argv[files++] = argv[i];
+        if (status)
+            return status;
     }
-    if (!files) return gp_cmd_usage("check", "no file given");
+    if (!files)
+        return gp_cmd_usage("check", "no file given");
     for (int i = 0; i < files; i++) {
-        if (gp_cli_sources(g, argv[i], check_source, &c)) continue;
+        if (gp_cli_sources(g, argv[i], check_source, &c))
+            continue;
         fprintf(stderr, "gpulua check: cannot read '%s': %s\n", argv[i], strerror(errno));
         c.unread++;
     }

@@ -9,9 +9,9 @@ typedef struct StageRow {
     const char *name;
     bool is_ast;
     GpStage stage;
-    GpTargetKind kind;   /* the only kind of target that has it, unless is_free */
+    GpTargetKind kind; /* the only kind of target that has it, unless is_free */
     bool is_free;
-    const char *target;  /* when none is given */
+    const char *target; /* when none is given */
 } StageRow;
 
 static const StageRow stages[] = {
@@ -48,8 +48,10 @@ static void emit_kernel(gpulua_state *g, GpModule *m, const GpDef *def, Emit *e,
     GpText text = {.session = gp_engine_session(g->engine)};
     memcpy(options.block, with.block, sizeof(options.block));
     GpStatus status = gp_kernel_new(g->engine, m, def, &plain);
-    if (status == GpStatus_Ok) status = gp_kernel_with(plain, &options, (GpSite){0, 0}, diags, &k);
-    if (status == GpStatus_Ok) status = gp_kernel_emit(k, e->stage->stage, &e->target, diags, &text);
+    if (status == GpStatus_Ok)
+        status = gp_kernel_with(plain, &options, (GpSite){0, 0}, diags, &k);
+    if (status == GpStatus_Ok)
+        status = gp_kernel_emit(k, e->stage->stage, &e->target, diags, &text);
     if (status == GpStatus_Ok) {
         fputs(gp_text_cstr(&text), stdout);
         e->printed++;
@@ -67,7 +69,8 @@ static void emit_module(gpulua_state *g, GpSource *src, Emit *e, GpDiags *diags)
     if (m && gp_diags_errors(diags) == 0) {
         for (uint32_t i = 0; i < gp_module_kernel_count(m); i++) {
             const GpDef *def = gp_module_kernel_at(m, i);
-            if (!e->kernel || strcmp(def->name->name, e->kernel) == 0) emit_kernel(g, m, def, e, diags);
+            if (!e->kernel || strcmp(def->name->name, e->kernel) == 0)
+                emit_kernel(g, m, def, e, diags);
         }
     }
     gp_module_release(m);
@@ -76,9 +79,12 @@ static void emit_module(gpulua_state *g, GpSource *src, Emit *e, GpDiags *diags)
 static void emit_source(gpulua_state *g, GpSource *src, void *ud) {
     Emit *e = ud;
     GpDiags *diags = gp_diags_new(gp_engine_session(g->engine));
-    if (!diags) return;
-    if (e->stage->is_ast) emit_ast(g, src, e, diags);
-    else emit_module(g, src, e, diags);
+    if (!diags)
+        return;
+    if (e->stage->is_ast)
+        emit_ast(g, src, e, diags);
+    else
+        emit_module(g, src, e, diags);
     gp_diags_sort(diags);
     gp_cli_report(g, diags);
     e->errors += gp_diags_errors(diags);
@@ -87,7 +93,8 @@ static void emit_source(gpulua_state *g, GpSource *src, void *ud) {
 
 static const StageRow *find_stage(const char *name) {
     for (size_t i = 0; i < GP_COUNT(stages); i++)
-        if (strcmp(stages[i].name, name) == 0) return &stages[i];
+        if (strcmp(stages[i].name, name) == 0)
+            return &stages[i];
     return NULL;
 }
 
@@ -99,22 +106,32 @@ typedef struct Words {
 static int read_words(Emit *e, int argc, char **argv, Words *w) {
     for (int i = 1; i < argc; i++) {
         const char **value = NULL;
-        if (strcmp(argv[i], "--stage") == 0) value = &w->stage;
-        else if (strcmp(argv[i], "--target") == 0) value = &w->target;
-        else if (strcmp(argv[i], "--kernel") == 0) value = &e->kernel;
-        else if (strcmp(argv[i], "--with") == 0) value = &w->with;
-        if (value && i + 1 < argc) *value = argv[++i];
-        else if (value) return gp_cmd_usage("emit", "%s wants a value", argv[i]);
-        else if (argv[i][0] == '-' || w->file) return gp_cmd_usage("emit", "unexpected '%s'", argv[i]);
-        else w->file = argv[i];
+        if (strcmp(argv[i], "--stage") == 0)
+            value = &w->stage;
+        else if (strcmp(argv[i], "--target") == 0)
+            value = &w->target;
+        else if (strcmp(argv[i], "--kernel") == 0)
+            value = &e->kernel;
+        else if (strcmp(argv[i], "--with") == 0)
+            value = &w->with;
+        if (value && i + 1 < argc)
+            *value = argv[++i];
+        else if (value)
+            return gp_cmd_usage("emit", "%s wants a value", argv[i]);
+        else if (argv[i][0] == '-' || w->file)
+            return gp_cmd_usage("emit", "unexpected '%s'", argv[i]);
+        else
+            w->file = argv[i];
     }
     return 0;
 }
 
 static int choose(Emit *e, const Words *w) {
-    if (!w->file || !w->stage) return gp_cmd_usage("emit", "a file and a --stage are needed");
+    if (!w->file || !w->stage)
+        return gp_cmd_usage("emit", "a file and a --stage are needed");
     e->stage = find_stage(w->stage);
-    if (!e->stage) return gp_cmd_usage("emit", "unknown stage '%s'", w->stage);
+    if (!e->stage)
+        return gp_cmd_usage("emit", "unknown stage '%s'", w->stage);
     const char *target = w->target ? w->target : e->stage->target;
     if (gp_target_parse(gp_str_from(target), &e->target) != GpStatus_Ok)
         return gp_cmd_usage("emit", "unknown target '%s'", target);
@@ -130,15 +147,20 @@ int gp_cmd_emit(gpulua_state *g, int argc, char **argv) {
     Words words = {NULL, NULL, NULL, NULL};
     GpStr unused;
     int status = read_words(&e, argc, argv, &words);
-    if (!status) status = choose(&e, &words);
-    if (status) return status;
+    if (!status)
+        status = choose(&e, &words);
+    if (status)
+        return status;
     if (!gp_cli_sources(g, words.file, emit_source, &e)) {
         fprintf(stderr, "gpulua emit: cannot read '%s': %s\n", words.file, strerror(errno));
         return EXIT_FAILURE;
     }
-    if (e.errors) return EXIT_FAILURE;
-    if (!e.printed && e.kernel) fprintf(stderr, "gpulua emit: no kernel '%s' in '%s'\n", e.kernel, words.file);
-    else if (!e.printed) fprintf(stderr, "gpulua emit: no kernel in '%s'\n", words.file);
+    if (e.errors)
+        return EXIT_FAILURE;
+    if (!e.printed && e.kernel)
+        fprintf(stderr, "gpulua emit: no kernel '%s' in '%s'\n", e.kernel, words.file);
+    else if (!e.printed)
+        fprintf(stderr, "gpulua emit: no kernel in '%s'\n", words.file);
     else if (!e.stage->is_ast && gp_cli_find_unused(&e.with, &unused))
         return gp_cmd_usage("emit", "--with: no kernel takes `%.*s`", (int)unused.len, unused.at);
     return e.printed ? EXIT_SUCCESS : EXIT_FAILURE;

@@ -1,4 +1,5 @@
-/* The kernel sources of a file, for the commands: a .lua file has its kernel strings, any other file
+/* The kernel sources of a file, for the commands: a .lua file has its kernel strings, any other
+*file
 ** is one source. Lua's tokens are followed, so that comments and other strings are passed over; the
 ** script is not run, so a text that it computes is not read, which is said. */
 #include <ctype.h>
@@ -11,8 +12,8 @@ typedef enum TokenKind { Token_End, Token_Name, Token_String, Token_Other } Toke
 
 typedef struct Token {
     TokenKind kind;
-    GpStr text;     /* of a string: its contents */
-    bool is_exact;  /* of a string: its value is its text, without escapes */
+    GpStr text;    /* of a string: its contents */
+    bool is_exact; /* of a string: its value is its text, without escapes */
 } Token;
 
 typedef struct Scan {
@@ -26,7 +27,8 @@ typedef struct Scan {
 static const char *skip_break(const char *at, const char *end) {
     if (at < end && (*at == '\n' || *at == '\r')) {
         char first = *at++;
-        if (at < end && (*at == '\n' || *at == '\r') && *at != first) at++;
+        if (at < end && (*at == '\n' || *at == '\r') && *at != first)
+            at++;
     }
     return at;
 }
@@ -34,15 +36,20 @@ static const char *skip_break(const char *at, const char *end) {
 /* `[[`, `[=[`, .. at s->at: takes the bracket and what it holds; false when it is none or open. */
 static bool read_long_bracket(Scan *s, GpStr *out) {
     const char *open = s->at + 1;
-    while (open < s->end && *open == '=') open++;
-    if (s->at == s->end || *s->at != '[' || open == s->end || *open != '[') return false;
+    while (open < s->end && *open == '=')
+        open++;
+    if (s->at == s->end || *s->at != '[' || open == s->end || *open != '[')
+        return false;
     size_t level = (size_t)(open - s->at) - 1;
     const char *start = skip_break(open + 1, s->end);
     for (const char *c = start; c < s->end; c++) {
         size_t equals = 0;
-        if (*c != ']') continue;
-        while (equals < level && c + 1 + equals < s->end && c[1 + equals] == '=') equals++;
-        if (equals < level || c + 1 + level >= s->end || c[1 + level] != ']') continue;
+        if (*c != ']')
+            continue;
+        while (equals < level && c + 1 + equals < s->end && c[1 + equals] == '=')
+            equals++;
+        if (equals < level || c + 1 + level >= s->end || c[1 + level] != ']')
+            continue;
         *out = (GpStr){start, (size_t)(c - start)};
         s->at = c + level + 2;
         return true;
@@ -51,16 +58,20 @@ static bool read_long_bracket(Scan *s, GpStr *out) {
 }
 
 static void skip_line(Scan *s) {
-    while (s->at < s->end && *s->at != '\n') s->at++;
+    while (s->at < s->end && *s->at != '\n')
+        s->at++;
 }
 
 static void skip_space(Scan *s) {
     GpStr comment;
     for (;;) {
-        while (s->at < s->end && (isspace((unsigned char)*s->at) || *s->at == '\0')) s->at++;
-        if (s->end - s->at < 2 || s->at[0] != '-' || s->at[1] != '-') return;
+        while (s->at < s->end && (isspace((unsigned char)*s->at) || *s->at == '\0'))
+            s->at++;
+        if (s->end - s->at < 2 || s->at[0] != '-' || s->at[1] != '-')
+            return;
         s->at += 2;
-        if (!read_long_bracket(s, &comment)) skip_line(s);
+        if (!read_long_bracket(s, &comment))
+            skip_line(s);
     }
 }
 
@@ -69,11 +80,13 @@ static Token read_short_string(Scan *s) {
     char quote = *s->at++;
     Token t = {Token_String, {s->at, 0}, true};
     while (s->at < s->end && *s->at != quote && *s->at != '\n') {
-        if (*s->at == '\\') t.is_exact = false;
+        if (*s->at == '\\')
+            t.is_exact = false;
         s->at += *s->at == '\\' && s->at + 1 < s->end ? 2 : 1;
     }
     t.text.len = (size_t)(s->at - t.text.at);
-    if (s->at < s->end) s->at++;
+    if (s->at < s->end)
+        s->at++;
     return t;
 }
 
@@ -90,8 +103,10 @@ static Token read_token(Scan *s) {
     } else if (read_long_bracket(s, &t.text)) {
         t.kind = Token_String;
     } else if (is_word(*s->at)) {
-        if (!isdigit((unsigned char)*s->at)) t.kind = Token_Name;
-        while (s->at < s->end && is_word(*s->at)) s->at++;
+        if (!isdigit((unsigned char)*s->at))
+            t.kind = Token_Name;
+        while (s->at < s->end && is_word(*s->at))
+            s->at++;
         t.text.len = (size_t)(s->at - t.text.at);
     } else {
         s->at++;
@@ -117,9 +132,11 @@ static bool read_argument(Scan *s, GpStr *out) {
     const char *start = s->at;
     Token t = read_token(s);
     bool is_paren = is_other(&t, '(');
-    if (is_paren) t = read_token(s);
+    if (is_paren)
+        t = read_token(s);
     if (t.kind != Token_String) {
-        if (is_paren) say_unread(s, t.text.at, "their text is computed when the script runs");
+        if (is_paren)
+            say_unread(s, t.text.at, "their text is computed when the script runs");
         s->at = is_paren ? t.text.at : start;
         return false;
     }
@@ -130,7 +147,8 @@ static bool read_argument(Scan *s, GpStr *out) {
         say_unread(s, t.text.at, "their text is computed when the script runs");
         return false;
     }
-    if (!t.is_exact) say_unread(s, t.text.at, "the string has escapes; write it as [[..]]");
+    if (!t.is_exact)
+        say_unread(s, t.text.at, "the string has escapes; write it as [[..]]");
     *out = t.text;
     return t.is_exact;
 }
@@ -140,12 +158,18 @@ static bool find_kernels(Scan *s, GpStr *out) {
     bool is_definition = false; /* in the name of a function that is being defined */
     for (;;) {
         Token t = read_token(s);
-        if (t.kind == Token_End) return false;
-        if (t.kind == Token_Name && gp_str_eq(t.text, GP_STR("function"))) is_definition = true;
-        if (is_other(&t, '(')) is_definition = false;
-        if (t.kind != Token_Name || is_definition) continue;
-        if (!gp_str_eq(t.text, GP_STR("kernels")) && !gp_str_eq(t.text, GP_STR("try_kernels"))) continue;
-        if (read_argument(s, out)) return true;
+        if (t.kind == Token_End)
+            return false;
+        if (t.kind == Token_Name && gp_str_eq(t.text, GP_STR("function")))
+            is_definition = true;
+        if (is_other(&t, '('))
+            is_definition = false;
+        if (t.kind != Token_Name || is_definition)
+            continue;
+        if (!gp_str_eq(t.text, GP_STR("kernels")) && !gp_str_eq(t.text, GP_STR("try_kernels")))
+            continue;
+        if (read_argument(s, out))
+            return true;
     }
 }
 
@@ -153,12 +177,14 @@ static void visit_script(gpulua_state *g, GpSource *whole,
                          void (*fn)(gpulua_state *g, GpSource *src, void *ud), void *ud) {
     GpStr text;
     Scan s = {whole->text, whole->text + whole->len, whole};
-    if (whole->len > 0 && s.at[0] == '#') skip_line(&s);
+    if (whole->len > 0 && s.at[0] == '#')
+        skip_line(&s);
     while (find_kernels(&s, &text)) {
         GpPlaceInFile place = gp_span_start((GpSpan){whole, (uint32_t)(text.at - whole->text), 0});
         GpSource *src = gp_source_new(gp_engine_session(g->engine), whole->name, text.at, text.len,
                                       place.line, place.column);
-        if (src) fn(g, src, ud);
+        if (src)
+            fn(g, src, ud);
         gp_source_release(src);
     }
 }
@@ -171,10 +197,13 @@ bool gp_cli_sources(gpulua_state *g, const char *path,
     if (gp_file_read(path, &text) == GpStatus_Ok && !text.failed)
         whole = gp_source_new(session, path, gp_text_cstr(&text), text.len, 1, 1);
     gp_text_free(&text);
-    if (!whole) return false;
+    if (!whole)
+        return false;
     const char *dot = strrchr(path, '.');
-    if (dot && strcmp(dot, ".lua") == 0) visit_script(g, whole, fn, ud);
-    else fn(g, whole, ud);
+    if (dot && strcmp(dot, ".lua") == 0)
+        visit_script(g, whole, fn, ud);
+    else
+        fn(g, whole, ud);
     gp_source_release(whole);
     return true;
 }

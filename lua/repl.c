@@ -7,7 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* LLVM's shared library brings libedit, whose names are readline's: a readline loaded afterwards must
+/* LLVM's shared library brings libedit, whose names are readline's: a readline loaded afterwards
+*must
 ** be bound to itself. The sanitizers forbid that; there, what the process has already is taken. */
 #if defined(__has_feature)
 #define GP_HAS_FEATURE(x) __has_feature(x)
@@ -16,10 +17,10 @@
 #endif
 #if defined(__SANITIZE_ADDRESS__) || GP_HAS_FEATURE(address_sanitizer)
 #define GP_EDITOR_BINDING 0
-#define GP_EDITOR_SHARED true
+#define GP_EDITOR_SHARED  true
 #else
 #define GP_EDITOR_BINDING RTLD_DEEPBIND
-#define GP_EDITOR_SHARED false
+#define GP_EDITOR_SHARED  false
 #endif
 
 typedef struct Editor {
@@ -31,27 +32,32 @@ typedef struct Editor {
 /* Sets the function pointer at `to`; ISO C has no conversion for what dlsym gives. */
 static bool find_function(void *library, const char *name, void *to) {
     void *symbol = dlsym(library, name);
-    if (symbol) memcpy(to, &symbol, sizeof(symbol));
+    if (symbol)
+        memcpy(to, &symbol, sizeof(symbol));
     return symbol != NULL;
 }
 
 static bool find_editor(void *library, Editor *e) {
-    if (!find_function(library, "readline", &e->readline)) return false;
+    if (!find_function(library, "readline", &e->readline))
+        return false;
     find_function(library, "add_history", &e->add_history);
     e->free_line = free;
     find_function(library, "rl_free", &e->free_line);
     const char **name = dlsym(library, "rl_readline_name"); /* for `$if lua` in inputrc */
-    if (name) *name = "lua";
+    if (name)
+        *name = "lua";
     return true;
 }
 
 static Editor load_editor(void) {
     static const char *const names[] = {"libreadline.so.8", "libreadline.so.7", "libedit.so.2"};
     Editor e = {.free_line = free};
-    if (GP_EDITOR_SHARED && find_editor(RTLD_DEFAULT, &e)) return e;
+    if (GP_EDITOR_SHARED && find_editor(RTLD_DEFAULT, &e))
+        return e;
     for (size_t i = 0; i < GP_COUNT(names); i++) {
         void *library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL | GP_EDITOR_BINDING);
-        if (library && find_editor(library, &e)) return e;
+        if (library && find_editor(library, &e))
+            return e;
     }
     return e;
 }
@@ -78,17 +84,21 @@ static bool read_line(lua_State *L, const Editor *e, bool is_first) {
         fputs(prompt, stdout);
         fflush(stdout);
         ssize_t len = getline(&line, &size, stdin);
-        if (len > 0 && line[len - 1] == '\n') line[len - 1] = '\0';
+        if (len > 0 && line[len - 1] == '\n')
+            line[len - 1] = '\0';
         if (len < 0) {
             free(line);
             line = NULL;
         }
     }
     lua_pop(L, 1);
-    if (!line) return false;
+    if (!line)
+        return false;
     /* A leading = asked for the value in older versions of Lua. */
-    if (is_first && line[0] == '=') lua_pushfstring(L, "return %s", line + 1);
-    else lua_pushstring(L, line);
+    if (is_first && line[0] == '=')
+        lua_pushfstring(L, "return %s", line + 1);
+    else
+        lua_pushstring(L, line);
     e->free_line(line);
     return true;
 }
@@ -98,17 +108,20 @@ static int try_expression(lua_State *L) {
     const char *text = lua_pushfstring(L, "return %s;", line);
     int status = luaL_loadbuffer(L, text, strlen(text), "=stdin");
     lua_remove(L, status == LUA_OK ? -2 : -1);
-    if (status != LUA_OK) lua_pop(L, 1);
+    if (status != LUA_OK)
+        lua_pop(L, 1);
     return status;
 }
 
 static bool is_incomplete(lua_State *L, int status) {
     static const char mark[] = "<eof>";
     size_t len;
-    if (status != LUA_ERRSYNTAX) return false;
+    if (status != LUA_ERRSYNTAX)
+        return false;
     const char *message = lua_tolstring(L, -1, &len);
     size_t mark_len = sizeof(mark) - 1;
-    if (len < mark_len || strcmp(message + len - mark_len, mark) != 0) return false;
+    if (len < mark_len || strcmp(message + len - mark_len, mark) != 0)
+        return false;
     lua_pop(L, 1);
     return true;
 }
@@ -119,7 +132,8 @@ static int load_statement(lua_State *L, const Editor *e) {
         size_t len;
         const char *text = lua_tolstring(L, 1, &len);
         int status = luaL_loadbuffer(L, text, len, "=stdin");
-        if (!is_incomplete(L, status)) return status;
+        if (!is_incomplete(L, status))
+            return status;
         if (!read_line(L, e, false)) {
             /* Say what was missing. */
             return luaL_loadbuffer(L, lua_tostring(L, 1), len, "=stdin");
@@ -133,18 +147,22 @@ static int load_statement(lua_State *L, const Editor *e) {
 /* Leaves the chunk or an error message alone on the stack; -1 at the end of input. */
 static int load_line(lua_State *L, const Editor *e) {
     lua_settop(L, 0);
-    if (!read_line(L, e, true)) return -1;
+    if (!read_line(L, e, true))
+        return -1;
     int status = try_expression(L);
-    if (status != LUA_OK) status = load_statement(L, e);
+    if (status != LUA_OK)
+        status = load_statement(L, e);
     const char *text = lua_tostring(L, 1);
-    if (text[0] != '\0' && e->add_history) e->add_history(text);
+    if (text[0] != '\0' && e->add_history)
+        e->add_history(text);
     lua_remove(L, 1);
     return status;
 }
 
 static void print_results(lua_State *L) {
     int count = lua_gettop(L);
-    if (count == 0) return;
+    if (count == 0)
+        return;
     luaL_checkstack(L, LUA_MINSTACK, "too many results to print");
     lua_getglobal(L, "print");
     lua_insert(L, 1);
@@ -158,9 +176,12 @@ void gp_repl_run(lua_State *L) {
     Editor editor = load_editor();
     int status;
     while ((status = load_line(L, &editor)) != -1) {
-        if (status == LUA_OK) status = gp_cli_call(L, 0, LUA_MULTRET);
-        if (status == LUA_OK) print_results(L);
-        else gp_cli_complain(L, status);
+        if (status == LUA_OK)
+            status = gp_cli_call(L, 0, LUA_MULTRET);
+        if (status == LUA_OK)
+            print_results(L);
+        else
+            gp_cli_complain(L, status);
     }
     lua_settop(L, 0);
     fputs("\n", stdout);
