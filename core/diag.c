@@ -85,6 +85,24 @@ void gp_diags_release(GpDiags *ds) {
     gp_free(ds->session, ds, sizeof *ds);
 }
 
+GpDiags *gp_diags_take(GpDiags *ds) {
+    GpDiags *taken = gp_diags_new(ds->session);
+    if (!taken)
+        return NULL;
+    GpDiags old = *ds;
+    ds->arena = taken->arena;
+    ds->entries = taken->entries;
+    ds->errors = 0;
+    ds->failed = false;
+    taken->arena = old.arena;
+    taken->entries = old.entries;
+    taken->errors = old.errors;
+    taken->failed = old.failed;
+    for (uint32_t i = 0; i < taken->entries.len; i++)
+        taken->entries.at[i]->list = taken;
+    return taken;
+}
+
 /* One piece of work that may run out of memory. */
 typedef struct Addition {
     GpDiags *list;

@@ -34,6 +34,8 @@ typedef struct GpDiags GpDiags; /* a list of them, reference-counted */
 GP_NODISCARD GpDiags *gp_diags_new(GpSession *s); /* refs 1; NULL when out of memory */
 GpDiags *gp_diags_retain(GpDiags *ds);
 void gp_diags_release(GpDiags *ds);
+/* A new list with what `ds` holds, which is empty afterwards. NULL when out of memory. */
+GP_NODISCARD GpDiags *gp_diags_take(GpDiags *ds);
 
 /* Adds a diagnostic whose title is the row's with each %s replaced by the next argument, all
 ** `const char *`. Never NULL. A second diagnostic with the same code and primary span is

@@ -2,22 +2,7 @@
 ** module goes through the same engine and runtime functions, so the verdicts are the same. */
 #include <stdlib.h>
 
-#include "lua/state.h"
-
-struct gpulua_tensor {
-    gpulua_state *state;
-    GpTensor *tensor;
-};
-struct gpulua_partition {
-    gpulua_state *state;
-    GpPartition *partition;
-};
-struct gpulua_module {
-    gpulua_state *state;
-    GpModule *module;
-    GpKernel **kernels; /* one per kernel of the module, made on first use */
-    size_t kernel_count;
-};
+#include "lua/api.h"
 
 GP_API const char *gpulua_version(void) { return GPULUA_VERSION; }
 
@@ -27,15 +12,14 @@ GP_API const char *gpulua_status_name(gpulua_status status) {
 
 /* ---- Diagnostics of the last call ----------------------------------------------------------- */
 
-/* Starts a call: its diagnostics replace those of the last one. */
-static GpDiags *begin(gpulua_state *g) {
+GpDiags *gp_api_begin(gpulua_state *g) {
+    g->running = NULL;
     gp_diags_release(g->last);
     g->last = gp_diags_new(gp_engine_session(g->engine));
     return g->last;
 }
 
-/* Ends it: a failure that nobody described gets its status' text. */
-static gpulua_status end(gpulua_state *g, GpStatus status) {
+gpulua_status gp_api_end(gpulua_state *g, GpStatus status) {
     if (status != GpStatus_Ok && g->last && gp_diags_errors(g->last) == 0)
         gp_diag(g->last, GpDiag_G0900, GP_NO_SPAN, gp_status_text(status));
     if (g->last) gp_diags_sort(g->last);
@@ -89,7 +73,7 @@ static int add_traceback(lua_State *L) {
 /* Runs what luaL_load* left on the stack; an error of either becomes the diagnostic. */
 static gpulua_status run_loaded(gpulua_state *g, int load_status) {
     lua_State *L = g->L;
-    GpDiags *diags = begin(g);
+    GpDiags *diags = gp_api_begin(g);
     int status = load_status;
     if (!diags) return GPULUA_E_NO_MEMORY;
     if (status == LUA_OK) {
@@ -98,11 +82,11 @@ static gpulua_status run_loaded(gpulua_state *g, int load_status) {
         status = lua_pcall(L, 0, 0, -2);
         lua_remove(L, status == LUA_OK ? -1 : -2);
     }
-    if (status == LUA_OK) return end(g, GpStatus_Ok);
+    if (status == LUA_OK) return gp_api_end(g, GpStatus_Ok);
     const char *message = luaL_tolstring(L, -1, NULL);
     gp_diag(diags, GpDiag_G0900, GP_NO_SPAN, message);
     lua_pop(L, 2);
-    return end(g, status == LUA_ERRMEM ? GpStatus_NoMemory : GpStatus_Lua);
+    return gp_api_end(g, status == LUA_ERRMEM ? GpStatus_NoMemory : GpStatus_Lua);
 }
 
 GP_API gpulua_status gpulua_run_file(gpulua_state *g, const char *path) {
@@ -116,42 +100,40 @@ GP_API gpulua_status gpulua_run_string(gpulua_state *g, const char *text, size_t
 
 /* ---- Devices -------------------------------------------------------------------------------- */
 
-static GpSite no_site(void) { return (GpSite){0, 0}; }
-
 GP_API gpulua_status gpulua_gpu_count(gpulua_state *g, uint32_t *count) {
-    GpDiags *diags = begin(g);
+    GpDiags *diags = gp_api_begin(g);
     if (!diags) return GPULUA_E_NO_MEMORY;
     *count = gp_device_count(gp_engine_runtime(g->engine), diags);
     return GPULUA_OK;
 }
 
 GP_API gpulua_status gpulua_use_device(gpulua_state *g, const char *name) {
-    GpDiags *diags = begin(g);
+    GpDiags *diags = gp_api_begin(g);
     if (!diags) return GPULUA_E_NO_MEMORY;
-    return end(g, gp_engine_use(g->engine, gp_str_from(name ? name : "auto"), diags));
+    return gp_api_end(g, gp_engine_use(g->engine, gp_str_from(name ? name : "auto"), diags));
 }
 
 GP_API gpulua_status gpulua_device_name(gpulua_state *g, const char **name) {
     GpDevice *device = NULL;
-    GpDiags *diags = begin(g);
+    GpDiags *diags = gp_api_begin(g);
     if (!diags) return GPULUA_E_NO_MEMORY;
     GpStatus status = gp_engine_device(g->engine, diags, &device);
     *name = status == GpStatus_Ok ? gp_device_info(device)->name : NULL;
-    return end(g, status);
+    return gp_api_end(g, status);
 }
 
 GP_API gpulua_status gpulua_sync(gpulua_state *g) {
     GpDevice *device = NULL;
-    GpDiags *diags = begin(g);
+    GpDiags *diags = gp_api_begin(g);
     if (!diags) return GPULUA_E_NO_MEMORY;
     GpStatus status = gp_engine_device(g->engine, diags, &device);
     if (status == GpStatus_Ok) status = gp_device_sync(device, diags);
-    return end(g, status);
+    return gp_api_end(g, status);
 }
 
 /* ---- Tensors -------------------------------------------------------------------------------- */
 
-static bool read_shape(const int64_t *dims, size_t rank, GpShape *out) {
+bool gp_api_shape(const int64_t *dims, size_t rank, GpShape *out) {
     memset(out, 0, sizeof(*out));
     if (rank > GP_MAX_RANK || (rank && !dims)) return false;
     out->rank = (uint8_t)rank;
@@ -162,8 +144,7 @@ static bool read_shape(const int64_t *dims, size_t rank, GpShape *out) {
     return true;
 }
 
-/* Takes the reference; frees it when there is no memory for the handle. */
-static GpStatus wrap_tensor(gpulua_state *g, GpTensor *t, gpulua_tensor **out) {
+GpStatus gp_api_wrap_tensor(gpulua_state *g, GpTensor *t, gpulua_tensor **out) {
     gpulua_tensor *handle = malloc(sizeof(*handle));
     if (!handle) {
         gp_tensor_release(t);
@@ -179,9 +160,9 @@ static GpStatus make_zeros(gpulua_state *g, GpElem elem, const GpShape *shape, G
     GpScalar zero = {.elem = elem};
     GpStatus status = gp_engine_device(g->engine, g->last, &device);
     if (status == GpStatus_Ok)
-        status = gp_tensor_new(device, elem, shape, no_site(), g->last, out);
+        status = gp_tensor_new(device, elem, shape, gp_api_site(), g->last, out);
     if (status != GpStatus_Ok) return status;
-    status = gp_tensor_fill(*out, zero, no_site(), g->last);
+    status = gp_tensor_fill(*out, zero, gp_api_site(), g->last);
     if (status != GpStatus_Ok) gp_tensor_release(*out);
     return status;
 }
@@ -192,12 +173,12 @@ GP_API gpulua_status gpulua_tensor_new(gpulua_state *g, const char *dtype, const
     GpShape dims;
     GpTensor *t = NULL;
     *out = NULL;
-    if (!begin(g)) return GPULUA_E_NO_MEMORY;
-    if (!dtype || !gp_elem_find(gp_str_from(dtype), &elem) || !read_shape(shape, rank, &dims))
-        return end(g, GpStatus_Argument);
+    if (!gp_api_begin(g)) return GPULUA_E_NO_MEMORY;
+    if (!dtype || !gp_elem_find(gp_str_from(dtype), &elem) || !gp_api_shape(shape, rank, &dims))
+        return gp_api_end(g, GpStatus_Argument);
     GpStatus status = make_zeros(g, elem, &dims, &t);
-    if (status == GpStatus_Ok) status = wrap_tensor(g, t, out);
-    return end(g, status);
+    if (status == GpStatus_Ok) status = gp_api_wrap_tensor(g, t, out);
+    return gp_api_end(g, status);
 }
 
 GP_API void gpulua_tensor_free(gpulua_tensor *t) {
@@ -221,48 +202,48 @@ GP_API size_t gpulua_tensor_bytes(const gpulua_tensor *t) {
 GP_API uint64_t gpulua_tensor_address(const gpulua_tensor *t) { return gp_tensor_address(t->tensor); }
 
 GP_API gpulua_status gpulua_tensor_write(gpulua_tensor *t, const void *from, size_t bytes) {
-    GpDiags *diags = begin(t->state);
+    GpDiags *diags = gp_api_begin(t->state);
     if (!diags) return GPULUA_E_NO_MEMORY;
-    return end(t->state, gp_tensor_write(t->tensor, from, bytes, no_site(), diags));
+    return gp_api_end(t->state, gp_tensor_write(t->tensor, from, bytes, gp_api_site(), diags));
 }
 
 GP_API gpulua_status gpulua_tensor_read(gpulua_tensor *t, void *to, size_t bytes) {
-    GpDiags *diags = begin(t->state);
+    GpDiags *diags = gp_api_begin(t->state);
     if (!diags) return GPULUA_E_NO_MEMORY;
-    return end(t->state, gp_tensor_read(t->tensor, to, bytes, no_site(), diags));
+    return gp_api_end(t->state, gp_tensor_read(t->tensor, to, bytes, gp_api_site(), diags));
 }
 
 GP_API gpulua_status gpulua_tensor_reshape(gpulua_tensor *t, const int64_t *shape, size_t rank,
                                            gpulua_tensor **out) {
     GpShape dims;
     GpTensor *view = NULL;
-    GpDiags *diags = begin(t->state);
+    GpDiags *diags = gp_api_begin(t->state);
     *out = NULL;
     if (!diags) return GPULUA_E_NO_MEMORY;
-    if (!read_shape(shape, rank, &dims)) return end(t->state, GpStatus_Argument);
-    GpStatus status = gp_tensor_reshape(t->tensor, &dims, no_site(), diags, &view);
-    if (status == GpStatus_Ok) status = wrap_tensor(t->state, view, out);
-    return end(t->state, status);
+    if (!gp_api_shape(shape, rank, &dims)) return gp_api_end(t->state, GpStatus_Argument);
+    GpStatus status = gp_tensor_reshape(t->tensor, &dims, gp_api_site(), diags, &view);
+    if (status == GpStatus_Ok) status = gp_api_wrap_tensor(t->state, view, out);
+    return gp_api_end(t->state, status);
 }
 
 static gpulua_status cut(gpulua_tensor *t, const int64_t *tile, size_t rank, GpAccess access,
                          gpulua_partition **out) {
     GpShape dims;
     GpPartition *p = NULL;
-    GpDiags *diags = begin(t->state);
+    GpDiags *diags = gp_api_begin(t->state);
     *out = NULL;
     if (!diags) return GPULUA_E_NO_MEMORY;
-    if (!read_shape(tile, rank, &dims)) return end(t->state, GpStatus_Argument);
+    if (!gp_api_shape(tile, rank, &dims)) return gp_api_end(t->state, GpStatus_Argument);
     gpulua_partition *handle = malloc(sizeof(*handle));
     GpStatus status = GpStatus_NoMemory;
-    if (handle) status = gp_partition_new(t->tensor, &dims, access, no_site(), diags, &p);
+    if (handle) status = gp_partition_new(t->tensor, &dims, access, gp_api_site(), diags, &p);
     if (status != GpStatus_Ok) {
         free(handle);
-        return end(t->state, status);
+        return gp_api_end(t->state, status);
     }
     *handle = (gpulua_partition){gp_state_retain(t->state), p};
     *out = handle;
-    return end(t->state, GpStatus_Ok);
+    return gp_api_end(t->state, GpStatus_Ok);
 }
 
 GP_API gpulua_status gpulua_tiles(gpulua_tensor *t, const int64_t *tile, size_t rank,
@@ -311,17 +292,17 @@ static GpStatus wrap_module(gpulua_state *g, GpModule *module, gpulua_module **o
 GP_API gpulua_status gpulua_compile(gpulua_state *g, const char *name, const char *source, size_t len,
                                     gpulua_module **out) {
     GpModule *module = NULL;
-    GpDiags *diags = begin(g);
+    GpDiags *diags = gp_api_begin(g);
     *out = NULL;
     if (!diags) return GPULUA_E_NO_MEMORY;
     GpSource *src = gp_source_new(gp_engine_session(g->engine), name ? name : "kernels", source, len, 1, 1);
-    if (!src) return end(g, GpStatus_NoMemory);
+    if (!src) return gp_api_end(g, GpStatus_NoMemory);
     GpStatus status = gp_module_new(gp_engine_std(g->engine), src, diags, &module);
     gp_source_release(src);
     if (status == GpStatus_Ok && gp_diags_errors(diags) > 0) status = GpStatus_Diagnostics;
     if (status == GpStatus_Ok) status = wrap_module(g, module, out);
     else gp_module_release(module);
-    return end(g, status);
+    return gp_api_end(g, status);
 }
 
 GP_API size_t gpulua_module_kernel_count(const gpulua_module *m) { return m->kernel_count; }
@@ -378,8 +359,6 @@ static GpStatus convert_args(gpulua_state *g, const gpulua_arg *from, size_t cou
     return GpStatus_Ok;
 }
 
-enum { GP_API_ARGS = 64 };
-
 /* The kernel with the options, a reference of its own. */
 static GpStatus apply_options(GpKernel *k, const gpulua_launch_options *o, GpDiags *diags,
                               GpKernel **out) {
@@ -403,25 +382,34 @@ static GpStatus apply_options(GpKernel *k, const gpulua_launch_options *o, GpDia
         options.grid[axis] = o->grid[0] ? GP_MAX(o->grid[axis], 1) : 0;
         options.block[axis] = o->block[0] ? GP_MAX(o->block[axis], 1) : 0;
     }
-    return gp_kernel_with(k, &options, no_site(), diags, out);
+    return gp_kernel_with(k, &options, gp_api_site(), diags, out);
+}
+
+GpStatus gp_api_prepare(gpulua_module *m, const char *kernel, const gpulua_arg *args,
+                        size_t arg_count, const gpulua_launch_options *options, GpKernel **used,
+                        GpRunRequest *request) {
+    gpulua_state *g = m->state;
+    GpCallArg call[GP_API_ARGS];
+    GpKernel *found = NULL;
+    *used = NULL;
+    if (!kernel || arg_count > GP_API_ARGS || (arg_count && !args)) return GpStatus_Argument;
+    GpStatus status = find_kernel(m, kernel, &found);
+    if (status == GpStatus_Ok) status = convert_args(g, args, arg_count, call);
+    if (status == GpStatus_Ok) status = apply_options(found, options, g->last, used);
+    if (status != GpStatus_Ok) return status;
+    return gp_kernel_prepare(*used, call, (uint32_t)arg_count, gp_api_site(), g->last, request);
 }
 
 GP_API gpulua_status gpulua_launch(gpulua_module *m, const char *kernel, const gpulua_arg *args,
                                    size_t arg_count, const gpulua_launch_options *options) {
     gpulua_state *g = m->state;
-    GpCallArg call[GP_API_ARGS];
     GpRunRequest request;
-    GpKernel *found = NULL, *used = NULL;
-    GpDiags *diags = begin(g);
+    GpKernel *used;
+    GpDiags *diags = gp_api_begin(g);
     if (!diags) return GPULUA_E_NO_MEMORY;
-    if (!kernel || arg_count > GP_API_ARGS || (arg_count && !args)) return end(g, GpStatus_Argument);
-    GpStatus status = find_kernel(m, kernel, &found);
-    if (status == GpStatus_Ok) status = convert_args(g, args, arg_count, call);
-    if (status == GpStatus_Ok) status = apply_options(found, options, diags, &used);
-    if (status != GpStatus_Ok) return end(g, status);
-    status = gp_kernel_prepare(used, call, (uint32_t)arg_count, no_site(), diags, &request);
+    GpStatus status = gp_api_prepare(m, kernel, args, arg_count, options, &used, &request);
     if (status == GpStatus_Ok)
         status = gp_launch_now(gp_engine_runtime(g->engine), &request, NULL, diags);
     gp_kernel_release(used);
-    return end(g, status);
+    return gp_api_end(g, status);
 }

@@ -9,7 +9,7 @@ GpBox *gp_box_push(lua_State *L, const char *type, int user_values) {
 }
 
 void gp_box_fill(lua_State *L, GpBox *box, void *object) {
-    gpulua_state *g = lua_touserdata(L, lua_upvalueindex(1));
+    gpulua_state *g = gp_lua_anchored(L, lua_upvalueindex(1));
     box->state = gp_state_retain(g);
     box->object = object;
 }

@@ -5,13 +5,17 @@
 #include <stdio.h>
 
 #include "core/os_posix.h"
+#include "lua/lua_text.h"
 
 /* ---- What the runtime asks of its host -------------------------------------------------------- */
 
 static GpSpan resolve_hook(void *ud, GpSite site, const GpSiteHint *hint) {
-    if (hint && hint->callee) return gp_engine_resolve_arg(ud, site, hint->callee, hint->arg);
-    if (hint && hint->word) return gp_engine_resolve_word(ud, site, hint->word);
-    return gp_engine_resolve(ud, site);
+    GpSpan line = gp_engine_resolve(ud, site), found = GP_NO_SPAN;
+    if (!hint) return line;
+    if (hint->callee) found = gp_lua_text_arg(line, hint->callee, hint->arg);
+    else if (hint->method) found = gp_lua_text_receiver(line, hint->method);
+    if (hint->is_name) return gp_lua_text_name(found);
+    return found.src ? found : line;
 }
 
 static void collect_hook(void *ud) {
@@ -19,9 +23,9 @@ static void collect_hook(void *ud) {
     if (e->hooks.collect) e->hooks.collect(e->hooks.ud);
 }
 
-static bool name_hook(void *ud, const void *value, GpText *out) {
+static bool name_hook(void *ud, const void *value, GpText *out, GpSpan *at) {
     GpEngine *e = ud;
-    return e->hooks.name && e->hooks.name(e->hooks.ud, value, out);
+    return e->hooks.name && e->hooks.name(e->hooks.ud, value, out, at);
 }
 
 /* A check in a script or kernel file: what it checks, where that stands there, else the rest of
@@ -67,6 +71,10 @@ GpStatus gp_engine_new(const GpEngineConfig *config, GpEngine **out) {
     }
     *out = e;
     return GpStatus_Ok;
+}
+
+void gp_engine_close(GpEngine *e) {
+    if (e && e->runtime) gp_runtime_close(e->runtime);
 }
 
 void gp_engine_free(GpEngine *e) {
@@ -175,8 +183,18 @@ GpSite gp_engine_site(GpEngine *e, const char *chunk, int line) {
     return site;
 }
 
+/* As Lua names a chunk that was loaded from text: [string "its first line"]. */
+static void name_text(const char *chunk, char *out, size_t size) {
+    enum { MAX_SHOWN = 40 };
+    size_t len = strcspn(chunk, "\n");
+    bool is_whole = chunk[len] == '\0' && len <= MAX_SHOWN;
+    snprintf(out, size, "[string \"%.*s%s\"]", (int)GP_MIN(len, MAX_SHOWN), chunk,
+             is_whole ? "" : "...");
+}
+
 static void read_site_file(GpEngine *e, GpSiteFile *f) {
     GpText text = {.session = &e->session};
+    char name[64];
     f->is_read = true;
     if (f->chunk[0] == '@') {
         if (gp_file_read(f->chunk + 1, &text) == GpStatus_Ok && !text.failed)
@@ -184,7 +202,8 @@ static void read_site_file(GpEngine *e, GpSiteFile *f) {
     } else if (f->chunk[0] == '=') {
         f->source = gp_source_new(&e->session, f->chunk + 1, "", 0, 1, 1);
     } else {
-        f->source = gp_source_new(&e->session, "[string]", f->chunk, strlen(f->chunk), 1, 1);
+        name_text(f->chunk, name, sizeof(name));
+        f->source = gp_source_new(&e->session, name, f->chunk, strlen(f->chunk), 1, 1);
     }
     gp_text_free(&text);
 }
@@ -201,77 +220,12 @@ GpSpan gp_engine_resolve(GpEngine *e, GpSite site) {
     return (GpSpan){f->source, (uint32_t)(line.at + start - f->source->text), (uint32_t)(end - start)};
 }
 
-static bool is_word_char(char c) { return isalnum((unsigned char)c) || c == '_'; }
-
 GpSpan gp_engine_resolve_word(GpEngine *e, GpSite site, const char *word) {
-    GpSpan span = gp_engine_resolve(e, site), found = span;
-    size_t len = strlen(word);
-    uint32_t count = 0;
-    if (!span.src || len == 0) return span;
-    const char *text = span.src->text;
-    for (uint32_t at = span.off; at + len <= span.off + span.len; at++) {
-        if (memcmp(text + at, word, len) != 0) continue;
-        if (at > 0 && is_word_char(text[at - 1])) continue;
-        if (is_word_char(text[at + len])) continue;
-        found = (GpSpan){span.src, at, (uint32_t)len};
-        count++;
-    }
-    return count == 1 ? found : span;
-}
-
-/* ---- Arguments of a call in Lua text ----------------------------------------------------------- */
-
-/* Skips a quoted string that starts at `at`; returns the place behind it. */
-static const char *skip_string(const char *at, const char *end) {
-    char quote = *at++;
-    while (at < end && *at != quote && *at != '\n') at += *at == '\\' ? 2 : 1;
-    return at < end ? at + 1 : end;
-}
-
-/* The end of the expression at `at`: a comma or closing bracket of this depth. */
-static const char *skip_arg(const char *at, const char *end) {
-    int depth = 0;
-    while (at < end) {
-        if (*at == '"' || *at == '\'') {
-            at = skip_string(at, end);
-            continue;
-        }
-        if (strchr("([{", *at)) depth++;
-        if (strchr(")]}", *at) && depth-- == 0) return at;
-        if (*at == ',' && depth == 0) return at;
-        at++;
-    }
-    return NULL;
-}
-
-/* Behind the `(` of the only call of `callee` on the line; NULL when there is none or more. */
-static const char *find_call(const char *at, const char *line_end, const char *end, const char *callee) {
-    const char *found = NULL;
-    size_t len = strlen(callee);
-    for (; at + len < line_end; at++) {
-        if (memcmp(at, callee, len) != 0 || is_word_char(at[len])) continue;
-        if (at > line_end - len || is_word_char(at[-1])) continue;
-        const char *open = at + len;
-        while (open < end && isspace((unsigned char)*open)) open++;
-        if (*open != '(') continue;
-        if (found) return NULL;
-        found = open + 1;
-    }
-    return found;
+    GpSpan line = gp_engine_resolve(e, site), found = gp_lua_text_find(line, word);
+    return found.src ? found : line;
 }
 
 GpSpan gp_engine_resolve_arg(GpEngine *e, GpSite site, const char *callee, uint32_t arg) {
-    GpSpan line = gp_engine_resolve(e, site);
-    if (!line.src || line.off == 0) return line;
-    const char *text = line.src->text, *end = text + line.src->len;
-    const char *at = find_call(text + line.off, text + line.off + line.len, end, callee);
-    for (uint32_t i = 0; at; i++) {
-        const char *stop = skip_arg(at, end);
-        while (at < end && isspace((unsigned char)*at)) at++;
-        if (!stop) return line;
-        if (i == arg && stop > at)
-            return (GpSpan){line.src, (uint32_t)(at - text), (uint32_t)(stop - at)};
-        at = *stop == ',' ? stop + 1 : NULL;
-    }
-    return line;
+    GpSpan line = gp_engine_resolve(e, site), found = gp_lua_text_arg(line, callee, arg);
+    return found.src ? found : line;
 }

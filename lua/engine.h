@@ -22,6 +22,9 @@ typedef struct GpEngine GpEngine;
 
 /* Touches no device and compiles nothing. */
 GpStatus gp_engine_new(const GpEngineConfig *config, GpEngine **out);
+/* Waits for what is enqueued and frees all device memory; tensors and kernels that are left are
+** refused by every call. NULL is ignored. */
+void gp_engine_close(GpEngine *e);
 /* After every kernel, tensor and op made with it was released. */
 void gp_engine_free(GpEngine *e);
 GpSession *gp_engine_session(GpEngine *e);
@@ -42,8 +45,8 @@ GpStatus gp_engine_target(GpEngine *e, GpDevice *d, GpTarget *out);
 GpSite gp_engine_site(GpEngine *e, const char *chunk, int line);
 /* The span of a site: its line without surrounding blanks. GP_NO_SPAN without a text. */
 GpSpan gp_engine_resolve(GpEngine *e, GpSite site);
-/* The same, narrowed to the one place where `word` stands on that line as a whole word; the
-** whole line when it stands there never or more than once. */
+/* The same, narrowed to the one place where the name `word` stands on that line; the whole line
+** when it stands there never or more than once. */
 GpSpan gp_engine_resolve_word(GpEngine *e, GpSite site, const char *word);
 /* The text of argument `arg` of the call of `callee` on that line; the whole line when the call is
 ** not found or there is more than one. */

@@ -429,6 +429,7 @@ GpStatus gp_kernel_prepare(GpKernel *k, const GpCallArg *args, uint32_t count, G
                           .args = k->run_args,
                           .arg_count = k->count,
                           .shared_bytes = k->options.shared_bytes,
+                          .stream = k->options.stream,
                           .kernel = gp_kernel_name(k),
                           .site = site};
     memcpy(out->grid.grid, k->instance->grid, sizeof(out->grid.grid));

@@ -8,28 +8,49 @@
 GpDiags *gp_lua_diags(lua_State *L) {
     gpulua_state *g = gp_lua_state(L);
     if (gp_diags_count(g->diags) > 0) { /* warnings of an earlier call that nobody took */
-        GpDiags *fresh = gp_diags_new(gp_engine_session(g->engine));
-        if (!fresh) luaL_error(L, "not enough memory");
-        gp_diags_release(g->diags);
-        g->diags = fresh;
+        GpDiags *old = gp_diags_take(g->diags);
+        if (!old) luaL_error(L, "not enough memory");
+        gp_diags_release(old);
     }
     return g->diags;
 }
 
-void gp_lua_push_error(lua_State *L, GpStatus status) {
-    gpulua_state *g = lua_touserdata(L, lua_upvalueindex(1));
+/* What push_error hands to make_error; upvalues would have to be allocated. */
+typedef struct Report {
+    gpulua_state *state;
+    GpDiags *diags; /* NULL once the box has them */
+    GpStatus status;
+} Report;
+
+/* Upvalues of the raising function are out of reach here. Level 1 is that function. */
+static int make_error(lua_State *L) {
+    Report *r = lua_touserdata(L, 1);
     GpBox *box = gp_box_push(L, GP_ERROR, 1);
-    luaL_traceback(L, L, NULL, 1);
+    luaL_traceback(L, L, NULL, 2);
     lua_setiuservalue(L, -2, 1);
-    GpDiags *fresh = gp_diags_new(gp_engine_session(g->engine));
-    if (!fresh) luaL_error(L, "not enough memory");
+    box->state = gp_state_retain(r->state);
+    box->diags = r->diags;
+    box->written = (uint32_t)-(int)r->status;
+    r->diags = NULL;
+    return 1;
+}
+
+/* The diagnostics leave the state before anything allocates in Lua, as finalisers that run then
+** may report to it. */
+void gp_lua_push_error(lua_State *L, GpStatus status) {
+    gpulua_state *g = gp_lua_state(L);
+    luaL_checkstack(L, 4, NULL);
     if (gp_diags_errors(g->diags) == 0)
         gp_diag(g->diags, GpDiag_G0900, gp_engine_resolve(g->engine, gp_lua_site(L)),
                 gp_status_text(status));
-    gp_diags_sort(g->diags);
-    gp_box_fill(L, box, g->diags);
-    box->written = (uint32_t)-(int)status;
-    g->diags = fresh;
+    Report r = {g, gp_diags_take(g->diags), status};
+    if (!r.diags) luaL_error(L, "not enough memory");
+    gp_diags_sort(r.diags);
+    lua_pushcfunction(L, make_error);
+    lua_pushlightuserdata(L, &r);
+    int failed = lua_pcall(L, 1, 1, 0);
+    gp_diags_release(r.diags);
+    if (failed) lua_error(L);
 }
 
 void gp_lua_check(lua_State *L, GpStatus status) {

@@ -40,8 +40,8 @@ const GpLuaFn *const gp_lua_functions[] = {
 /* __gc of every type; upvalue 2 is its row. Finalisers may run on any coroutine, at any time,
 ** after gpulua_close too: they only give references back. */
 static int collect(lua_State *L) {
-    GpBox *box = lua_touserdata(L, 1);
     const GpLuaType *type = lua_touserdata(L, lua_upvalueindex(2));
+    GpBox *box = gp_box_test(L, 1, type->type); /* the debug library reaches this function */
     if (!box || !box->state) return 0;
     gpulua_state *g = box->state;
     if (box->object) type->release(box);
@@ -50,25 +50,25 @@ static int collect(lua_State *L) {
     return 0;
 }
 
-/* Adds functions with the state as upvalue 1 to the table at the top: metamethods to the table
+/* Adds functions with the anchor as upvalue 1 to the table at the top: metamethods to the table
 ** at `meta` instead. */
-static void add_functions(lua_State *L, gpulua_state *g, const GpLuaFn *fns, int meta) {
+static void add_functions(lua_State *L, int anchor, const GpLuaFn *fns, int meta) {
     for (const GpLuaFn *f = fns; f->name; f++) {
         bool is_meta = strncmp(f->name, "__", 2) == 0;
-        lua_pushlightuserdata(L, g);
+        lua_pushvalue(L, anchor);
         lua_pushcclosure(L, f->fn, 1);
         lua_setfield(L, is_meta ? meta : -2, f->name);
     }
 }
 
-static void open_type(lua_State *L, gpulua_state *g, const GpLuaType *type) {
+static void open_type(lua_State *L, int anchor, const GpLuaType *type) {
     luaL_newmetatable(L, type->type);
     int meta = lua_gettop(L);
     lua_newtable(L);
-    add_functions(L, g, type->methods, meta);
+    add_functions(L, anchor, type->methods, meta);
     /* A type whose __index is a function finds its methods in upvalue 2 of it. */
     if (lua_getfield(L, meta, "__index") == LUA_TFUNCTION) {
-        lua_pushlightuserdata(L, g);
+        lua_pushvalue(L, anchor);
         lua_pushvalue(L, meta + 1);
         lua_pushcclosure(L, lua_tocfunction(L, -3), 2);
         lua_setfield(L, meta, "__index");
@@ -79,7 +79,7 @@ static void open_type(lua_State *L, gpulua_state *g, const GpLuaType *type) {
         lua_setfield(L, meta, "__index");
     }
     lua_pop(L, 1);
-    lua_pushlightuserdata(L, g);
+    lua_pushvalue(L, anchor);
     lua_pushlightuserdata(L, (void *)type);
     lua_pushcclosure(L, collect, 2);
     lua_pushvalue(L, -1);
@@ -102,41 +102,30 @@ static void write_stderr(void *ud, const char *text, size_t len) {
     fflush(stderr);
 }
 
-static int close_anchor(lua_State *L) {
-    gpulua_state **anchor = lua_touserdata(L, 1);
-    if (*anchor) gpulua_close(*anchor);
-    *anchor = NULL;
-    return 0;
-}
-
-/* Opens a state on L that closes with L. */
-static gpulua_state *open_own(lua_State *L) {
+/* Opens a state on L that closes with L, and pushes its anchor. */
+static void push_own(lua_State *L) {
     gpulua_config config = {.size = sizeof(config), .write = write_stderr};
+    gpulua_state *g = NULL;
     lua_getfield(L, LUA_REGISTRYINDEX, "LUA_NOENV");
     config.ignore_environment = lua_toboolean(L, -1);
-    gpulua_state **anchor = lua_newuserdatauv(L, sizeof(*anchor), 0);
-    *anchor = NULL;
-    lua_newtable(L);
-    lua_pushcfunction(L, close_anchor);
-    lua_setfield(L, -2, "__gc");
-    lua_setmetatable(L, -2);
-    gpulua_status status = gp_state_open(L, &config, anchor);
-    if (status != GPULUA_OK) luaL_error(L, "cannot open gpulua: %s", gpulua_status_name(status));
-    gpulua_state *g = *anchor;
-    lua_setfield(L, LUA_REGISTRYINDEX, "gpulua.state");
     lua_pop(L, 1);
-    return g;
+    gpulua_status status = gp_state_open(L, &config, &g);
+    if (status != GPULUA_OK) luaL_error(L, "cannot open gpulua: %s", gpulua_status_name(status));
+    gp_lua_push_anchor(L, g, true);
+    lua_pushvalue(L, -1);
+    lua_setfield(L, LUA_REGISTRYINDEX, "gpulua.state");
 }
 
 GP_API int luaopen_gpulua(lua_State *L) {
     luaL_checkversion(L);
-    gpulua_state *g = lua_touserdata(L, lua_upvalueindex(1));
-    if (!g) g = open_own(L);
-    for (const GpLuaType *type = gp_lua_types; type->type; type++) open_type(L, g, type);
+    lua_settop(L, 0);
+    if (lua_isuserdata(L, lua_upvalueindex(1))) lua_pushvalue(L, lua_upvalueindex(1));
+    else push_own(L);
+    for (const GpLuaType *type = gp_lua_types; type->type; type++) open_type(L, 1, type);
     lua_newtable(L);
     int module = lua_gettop(L);
     for (const GpLuaFn *const *table = gp_lua_functions; *table; table++)
-        add_functions(L, g, *table, module);
+        add_functions(L, 1, *table, module);
     lua_pushstring(L, gpulua_version());
     lua_setfield(L, module, "_VERSION");
     return 1;

@@ -10,7 +10,11 @@ static int partition_unpartition(lua_State *L) {
     GpDiags *diags = gp_lua_diags(L);
     GpTensor *t = NULL;
     GpBox *box = gp_box_push(L, GP_TENSOR, 0);
-    gp_lua_check(L, gp_partition_unwrap(p, gp_lua_site(L), diags, &t));
+    /* A collection before a verdict may run a finaliser that closes this very value. */
+    gp_partition_retain(p);
+    GpStatus status = gp_partition_unwrap(p, gp_lua_site(L), diags, &t);
+    gp_partition_release(p);
+    gp_lua_check(L, status);
     gp_box_fill(L, box, t);
     return 1;
 }

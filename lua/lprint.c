@@ -50,7 +50,7 @@ static GpStatus print_axis(Printer *p, int axis, int64_t at) {
 GpStatus gp_tensor_print(GpTensor *t, GpSite site, GpDiags *diags, GpText *out) {
     Printer p = {t, gp_tensor_shape(t), site, diags, out};
     GpStatus status = gp_tensor_check(t, GpAccess_Read, site, diags);
-    if (status == GpStatus_Ok) status = gp_tensor_sync(t, diags);
+    if (status == GpStatus_Ok) status = gp_tensor_sync(t, site, diags);
     if (status != GpStatus_Ok) return status;
     gp_text_puts(out, "tensor{");
     for (int axis = 0; axis < p.shape->rank; axis++)

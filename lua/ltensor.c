@@ -246,7 +246,7 @@ static int tensor_copy_from(lua_State *L) {
 static int tensor_sync(lua_State *L) {
     GpTensor *t = check_tensor(L);
     GpDiags *diags = gp_lua_diags(L);
-    gp_lua_check(L, gp_tensor_sync(t, diags));
+    gp_lua_check(L, gp_tensor_sync(t, gp_lua_site(L), diags));
     lua_settop(L, 1);
     return 1;
 }

@@ -29,17 +29,24 @@ static bool hook_interrupted(void *ud) {
     return g->config.interrupted && g->config.interrupted(g->config.hook_ud) != 0;
 }
 
-/* Two collections: the first runs finalisers, the second frees what they resurrected. */
+/* Two collections: the first runs finalisers, the second frees what they resurrected. Finalisers
+** in Lua may call us: the call being served keeps its diagnostics. */
 static void hook_collect(void *ud) {
     gpulua_state *g = ud;
+    lua_State *running = g->running, *L = running ? running : g->L;
     if (g->is_closed) return;
-    lua_gc(g->running, LUA_GCCOLLECT);
-    lua_gc(g->running, LUA_GCCOLLECT);
+    GpDiags *mine = g->diags, *own = gp_diags_new(gp_engine_session(g->engine));
+    g->diags = own ? own : mine;
+    lua_gc(L, LUA_GCCOLLECT);
+    lua_gc(L, LUA_GCCOLLECT);
+    gp_diags_release(own);
+    g->diags = mine;
+    g->running = running;
 }
 
-static bool hook_name(void *ud, const void *value, GpText *out) {
+static bool hook_name(void *ud, const void *value, GpText *out, GpSpan *at) {
     gpulua_state *g = ud;
-    return !g->is_closed && gp_lua_name(g->running, value, out);
+    return !g->is_closed && g->running && gp_lua_name(g->running, g, value, out, at);
 }
 
 /* ---- Opening and closing ------------------------------------------------------------------- */
@@ -74,13 +81,27 @@ static GpEngineConfig engine_config(gpulua_state *g) {
     return e;
 }
 
-/* package.preload.gpulua = the module's opener, with the state as upvalue. */
+/* package.preload.gpulua = the module's opener, with the state as upvalue. The module of an
+** earlier state is forgotten. */
 static int preload(lua_State *L) {
+    gpulua_state *g = lua_touserdata(L, 1);
     luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_PRELOAD_TABLE);
-    lua_pushvalue(L, 1);
+    gp_lua_push_anchor(L, g, false);
     lua_pushcclosure(L, luaopen_gpulua, 1);
     lua_setfield(L, -2, "gpulua");
+    luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
+    lua_pushnil(L);
+    lua_setfield(L, -2, "gpulua");
     return 0;
+}
+
+/* The coroutine that opens a state may die before it. */
+static lua_State *main_thread(lua_State *L) {
+    if (!lua_checkstack(L, 1)) return L;
+    lua_rawgeti(L, LUA_REGISTRYINDEX, LUA_RIDX_MAINTHREAD);
+    lua_State *main = lua_tothread(L, -1);
+    lua_pop(L, 1);
+    return main ? main : L;
 }
 
 static int open_libraries(lua_State *L) {
@@ -112,7 +133,7 @@ gpulua_status gp_state_open(lua_State *L, const gpulua_config *config, gpulua_st
     g->owns_lua = L == NULL;
     if (!L)
         L = g->config.alloc ? lua_newstate(g->config.alloc, g->config.alloc_ud) : luaL_newstate();
-    g->L = g->running = L;
+    g->L = L ? main_thread(L) : NULL;
     GpEngineConfig e = engine_config(g);
     GpStatus status = L ? gp_engine_new(&e, &g->engine) : GpStatus_NoMemory;
     if (status == GpStatus_Ok) {
@@ -138,8 +159,11 @@ GP_API gpulua_status gpulua_open_on(struct lua_State *L, const gpulua_config *co
 
 GP_API void gpulua_close(gpulua_state *g) {
     if (!g) return;
+    if (g->is_closed) return;
     if (g->owns_lua && g->L) lua_close(g->L);
     g->is_closed = true;
+    g->L = g->running = NULL;
+    gp_engine_close(g->engine);
     gp_state_release(g);
 }
 
@@ -147,17 +171,46 @@ GP_API struct lua_State *gpulua_lua(gpulua_state *g) { return g->L; }
 
 GP_API void gpulua_interrupt(gpulua_state *g) { g->interrupted = 1; }
 
-/* ---- Sites and names of the calling Lua code ------------------------------------------------ */
+/* ---- The calling Lua code ------------------------------------------------------------------- */
+
+typedef struct Anchor {
+    gpulua_state *state;
+    bool closes;
+} Anchor;
+
+static int drop_anchor(lua_State *L) {
+    Anchor *a = lua_touserdata(L, 1);
+    Anchor old = *a;
+    a->state = NULL;
+    if (!old.state) return 0;
+    if (old.closes) gpulua_close(old.state);
+    gp_state_release(old.state);
+    return 0;
+}
+
+void gp_lua_push_anchor(lua_State *L, gpulua_state *g, bool closes) {
+    Anchor *a = lua_newuserdatauv(L, sizeof(*a), 0);
+    a->state = NULL;
+    lua_createtable(L, 0, 1);
+    lua_pushcfunction(L, drop_anchor);
+    lua_setfield(L, -2, "__gc");
+    lua_setmetatable(L, -2);
+    *a = (Anchor){gp_state_retain(g), closes};
+}
+
+gpulua_state *gp_lua_anchored(lua_State *L, int index) {
+    Anchor *a = lua_touserdata(L, index);
+    return a ? a->state : NULL;
+}
 
 gpulua_state *gp_lua_state(lua_State *L) {
-    gpulua_state *g = lua_touserdata(L, lua_upvalueindex(1));
-    if (g->is_closed) luaL_error(L, "the gpulua state was closed");
+    gpulua_state *g = gp_lua_anchored(L, lua_upvalueindex(1));
+    if (!g || g->is_closed) luaL_error(L, "the gpulua state was closed");
     g->running = L;
     return g;
 }
 
-/* The nearest Lua function on the stack: level 0 is the running C function. */
-static bool find_caller(lua_State *L, lua_Debug *ar) {
+bool gp_lua_caller(lua_State *L, lua_Debug *ar) {
     for (int level = 1; lua_getstack(L, level, ar); level++) {
         lua_getinfo(L, "S", ar);
         if (*ar->what != 'C') return true;
@@ -166,75 +219,9 @@ static bool find_caller(lua_State *L, lua_Debug *ar) {
 }
 
 GpSite gp_lua_site(lua_State *L) {
-    gpulua_state *g = lua_touserdata(L, lua_upvalueindex(1));
+    gpulua_state *g = gp_lua_state(L);
     lua_Debug ar;
-    if (!find_caller(L, &ar)) return (GpSite){0, 0};
+    if (!gp_lua_caller(L, &ar)) return (GpSite){0, 0};
     lua_getinfo(L, "l", &ar);
     return gp_engine_site(g->engine, ar.source, ar.currentline);
-}
-
-static bool is_box_of(lua_State *L, int index, const void *object) {
-    if (lua_type(L, index) != LUA_TUSERDATA) return false;
-    GpBox *box = gp_box_test(L, index, GP_TENSOR);
-    if (!box) box = gp_box_test(L, index, GP_PARTITION);
-    return box && box->object == object;
-}
-
-/* The field of the table at the top of the stack that holds the object. */
-static bool find_field(lua_State *L, const char *table, const void *object, GpText *out) {
-    if (!lua_istable(L, -1)) return false;
-    lua_pushnil(L);
-    while (lua_next(L, -2)) {
-        if (is_box_of(L, -1, object) && lua_type(L, -2) == LUA_TSTRING) {
-            if (table) gp_text_printf(out, "%s.", table);
-            gp_text_puts(out, lua_tostring(L, -2));
-            lua_pop(L, 2);
-            return true;
-        }
-        lua_pop(L, 1);
-    }
-    return false;
-}
-
-typedef const char *(*GpNext)(lua_State *L, lua_Debug *ar, int n);
-
-static const char *next_local(lua_State *L, lua_Debug *ar, int n) { return lua_getlocal(L, ar, n); }
-/* The function is at the top of the stack. */
-static const char *next_upvalue(lua_State *L, lua_Debug *ar, int n) {
-    (void)ar;
-    return lua_getupvalue(L, -1, n);
-}
-
-/* The last of the variables that is the object (inner ones shadow), else the first table among
-** them with a field that is. */
-static bool find_variable(lua_State *L, lua_Debug *ar, GpNext next, const void *object, GpText *out) {
-    char found[128] = "";
-    GpText field = {.session = out->session};
-    const char *name;
-    for (int n = 1; (name = next(L, ar, n)) != NULL; n++) {
-        bool is_named = *name != '(' && *name != '\0' && strcmp(name, "_ENV") != 0;
-        if (is_named && is_box_of(L, -1, object)) snprintf(found, sizeof(found), "%s", name);
-        else if (is_named && field.len == 0) find_field(L, name, object, &field);
-        lua_pop(L, 1);
-    }
-    if (*found) gp_text_puts(out, found);
-    else if (field.len) gp_text_puts(out, gp_text_cstr(&field));
-    bool is_found = *found || field.len;
-    gp_text_free(&field);
-    return is_found;
-}
-
-bool gp_lua_name(lua_State *L, const void *object, GpText *out) {
-    lua_Debug ar;
-    int top = lua_gettop(L);
-    if (!lua_checkstack(L, 8) || !find_caller(L, &ar)) return false;
-    bool is_found = find_variable(L, &ar, next_local, object, out);
-    if (!is_found && lua_getinfo(L, "f", &ar))
-        is_found = find_variable(L, &ar, next_upvalue, object, out);
-    if (!is_found) {
-        lua_pushglobaltable(L);
-        is_found = find_field(L, NULL, object, out);
-    }
-    lua_settop(L, top);
-    return is_found;
 }

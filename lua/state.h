@@ -19,9 +19,9 @@ struct gpulua_state {
     bool is_closed;
     GpEngine *engine;
     lua_State *L;
-    lua_State *running; /* the coroutine whose call is being served; L between calls */
+    lua_State *running; /* the coroutine of the last call; NULL: the last call came from C */
     bool owns_lua;
-    GpDiags *diags;     /* of the call being served; empty between calls; never NULL */
+    GpDiags *diags;     /* of the call being served; the same list as long as the state lives */
     GpDiags *last;      /* what the C API reports: the last call's diagnostics; may be NULL */
     volatile sig_atomic_t interrupted; /* set by gpulua_interrupt, taken by the next wait */
     gpulua_config config;
@@ -30,7 +30,11 @@ struct gpulua_state {
 };
 
 /* Opens a state. L NULL: with a Lua of its own. package.preload.gpulua of L then gives the
-** module over this state. */
+** module over this state.
+**
+** The functions of the module have an anchor as upvalue 1: a userdata with the state, which holds
+** a reference until Lua finalises it. Functions that run later (in finalisers of older objects)
+** find it empty. */
 gpulua_status gp_state_open(lua_State *L, const gpulua_config *config, gpulua_state **out);
 gpulua_state *gp_state_retain(gpulua_state *g);
 void gp_state_release(gpulua_state *g);
@@ -71,18 +75,27 @@ GpBox *gp_box_check(lua_State *L, int index, const char *type);
 /* The same without raising: NULL when it is something else. */
 GpBox *gp_box_test(lua_State *L, int index, const char *type);
 
-/* The state behind the running function (its upvalue 1); notes the coroutine that runs. Raises
-** when the state was closed. */
+/* Pushes an anchor with a reference to the state; `closes`: gpulua_close runs when it dies. */
+void gp_lua_push_anchor(lua_State *L, gpulua_state *g, bool closes);
+/* The state in the anchor at `index`; NULL once it was finalised. */
+gpulua_state *gp_lua_anchored(lua_State *L, int index);
+/* The state behind the running function; notes the coroutine that runs. Raises when the state was
+** closed. */
 gpulua_state *gp_lua_state(lua_State *L);
 /* The site of the Lua code that called the running C function. */
 GpSite gp_lua_site(lua_State *L);
-/* The name that the caller's code has for a value: a local, an upvalue, a global, a field of one
-** of those. */
-bool gp_lua_name(lua_State *L, const void *object, GpText *out);
+/* The nearest Lua function on the stack, level 0 being the running C function; false when C code
+** called it. */
+bool gp_lua_caller(lua_State *L, lua_Debug *ar);
+/* The name that the caller's code has for a tensor, partition or op (lname.c): what the running
+** method is called on, else a local, an upvalue, a global, or a field of one of those, rather one
+** that stands on the line that runs. `at` gets its place there, no span without one. */
+bool gp_lua_name(lua_State *L, gpulua_state *g, const void *object, GpText *out, GpSpan *at);
 
 /* ---- Errors (lerror.c) --------------------------------------------------------------------- */
 
-/* Where the call being served reports to: empty now. Belongs to the state. */
+/* Where the call being served reports to: empty now. Lives as long as the state, whatever calls a
+** finaliser makes meanwhile. */
 GpDiags *gp_lua_diags(lua_State *L);
 /* Returns on Ok; otherwise raises an error object with what was reported and a traceback. */
 void gp_lua_check(lua_State *L, GpStatus status);

@@ -33,6 +33,7 @@ typedef enum GpOwnState {
 typedef struct GpLoan {
     struct GpLoan *next;
     GpAccess access;
+    uint32_t arg;
     GpSite site;
     const GpTensor *tensor; /* its elements are what is held */
     const char *kernel;
@@ -59,6 +60,7 @@ struct GpStorage {
     GpOwnState state;
     bool is_frozen;
     GpSite made_at, state_at, frozen_at;
+    const char *state_by; /* the method that led to the state; NULL: a launch, or nothing yet */
     const GpPartition *owner; /* Partitioned only */
     const GpTensor *maker;    /* the handle that made it, while that lives */
     GpLoan *loans;
@@ -256,6 +258,8 @@ GpSpan gp_site_span_of(const GpRuntime *rt, GpSite site, const GpSiteHint *hint)
 void gp_site_print(const GpRuntime *rt, GpSite site, GpText *out);
 /* "`z`", or `otherwise` when the value has no name; always NUL-terminated. */
 void gp_value_name(const GpRuntime *rt, const void *value, const char *otherwise, GpText *out);
+/* The same with the place of the name on the line that runs; false when it has no name. */
+bool gp_value_find_name(const GpRuntime *rt, const void *value, GpText *out, GpSpan *at);
 GpStatus gp_report_no_memory(GpDiags *diags);
 
 /* device.c */
@@ -335,6 +339,27 @@ static inline GpVerb gp_verb_of(GpAccess a) {
 }
 /* Ok at once for the common case: owned, not frozen, nothing lent. */
 GpStatus gp_own_check(const GpRequest *q, GpDiags *diags);
+/* For what looks at a handle and not at elements: refused when moved or freed; loans are fine. */
+GpStatus gp_own_check_alive(GpTensor *t, GpSite site, GpDiags *diags);
+/* The arguments that a launch took by value are gone with it. */
+void gp_own_take_moved(const GpRunRequest *r);
+typedef enum GpConflict {
+    GpConflict_None,
+    GpConflict_Freed,
+    GpConflict_Moved,
+    GpConflict_Partitioned,
+    GpConflict_Ended, /* a partition that was unwrapped */
+    GpConflict_Frozen,
+    GpConflict_Part, /* a move of a view that is only a part */
+    GpConflict_Loan,
+} GpConflict;
+static inline bool gp_verb_is_move(GpVerb verb) {
+    return verb == GpVerb_Move || verb == GpVerb_Drop;
+}
+
+/* ownership_report.c */
+/* Says why `q` is refused; `loan` is the one in the way of GpConflict_Loan. */
+GpStatus gp_own_report(const GpRequest *q, GpConflict conflict, const GpLoan *loan, GpDiags *diags);
 /* Two arguments of one launch that overlap with a writer among them. */
 GpStatus gp_own_report_pair(const GpRequest *a, const GpRequest *b, const char *kernel,
                             GpDiags *diags);

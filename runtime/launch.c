@@ -140,6 +140,8 @@ GpStatus gp_launch_check(GpRuntime *rt, const GpRunRequest *r, GpDiags *diags) {
     if (d->rt != rt)
         return GpStatus_WrongRuntime;
     GpStatus status = gp_device_check(d, diags);
+    if (status == GpStatus_Ok && r->stream && r->stream->device != d)
+        status = refuse_launch(r, "the stream belongs to another device", diags);
     if (status == GpStatus_Ok)
         status = check_grid(r, diags);
     if (status == GpStatus_Ok)
@@ -314,20 +316,14 @@ GpStatus gp_launch_now(GpRuntime *rt, const GpRunRequest *r, GpStream *stream, G
     GpStatus status = gp_launch_check(rt, r, diags);
     if (GP_UNLIKELY(status != GpStatus_Ok))
         return status;
-    GpStream *s = stream ? stream : r->exec->device->main;
+    GpStream *s = stream ? stream : r->stream ? r->stream : r->exec->device->main;
     if (s->device != r->exec->device)
         return refuse_launch(r, "the stream belongs to another device", diags);
     GpUse use;
     status = gp_launch_enqueue(r, s, diags, &use, NULL);
-    if (status != GpStatus_Ok)
-        return status;
-    for (uint32_t i = 0; i < r->arg_count; i++) {
-        if (r->args[i].tensor && r->args[i].access == GpAccess_Move) {
-            r->args[i].tensor->storage->state = GpOwn_Moved;
-            r->args[i].tensor->storage->state_at = r->site;
-        }
-    }
-    return GpStatus_Ok;
+    if (status == GpStatus_Ok || status == GpStatus_Interrupted)
+        gp_own_take_moved(r);
+    return status;
 }
 
 /* ---- Kernels on a device ---------------------------------------------------------------- */

@@ -28,6 +28,7 @@ static void lend(GpRunOp *op, OpArg *a) {
     GpStorage *st = a->arg.tensor->storage;
     a->loan = (GpLoan){.next = st->loans,
                        .access = a->arg.access,
+                       .arg = (uint32_t)(a - op->args),
                        .site = op->request.site,
                        .tensor = a->arg.tensor,
                        .kernel = op->request.kernel ? op->request.kernel
@@ -62,15 +63,12 @@ static void let_args_go(GpRunOp *op) {
     }
 }
 
-GpStatus gp_op_make(GpRuntime *rt, const GpRunRequest *request, GpDiags *diags, GpRunOp **out) {
-    *out = NULL;
-    GpStatus status = gp_launch_check(rt, request, diags);
-    if (status != GpStatus_Ok)
-        return status;
+/* Holds the request's arguments, and lends none yet. */
+static GpRunOp *hold_request(GpRuntime *rt, const GpRunRequest *request) {
     uint32_t count = request->arg_count;
     GpRunOp *op = gp_try_calloc(rt->session, op_bytes(count));
     if (!op)
-        return gp_report_no_memory(diags);
+        return NULL;
     op->rt = gp_runtime_retain(rt);
     op->refs = 1;
     op->count = count;
@@ -78,15 +76,45 @@ GpStatus gp_op_make(GpRuntime *rt, const GpRunRequest *request, GpDiags *diags, 
     op->run_args = (GpRunArg *)(void *)(op->args + count);
     op->request.args = op->run_args;
     gp_exec_retain(request->exec);
+    if (request->stream)
+        gp_stream_retain(request->stream);
     for (uint32_t i = 0; i < count; i++) {
-        OpArg *a = &op->args[i];
-        a->arg = op->run_args[i] = request->args[i];
-        if (a->arg.partition)
-            gp_partition_retain(a->arg.partition);
-        if (!a->arg.tensor)
-            continue;
-        gp_tensor_retain(a->arg.tensor);
-        lend(op, a);
+        GpRunArg *arg = &op->args[i].arg;
+        *arg = op->run_args[i] = request->args[i];
+        if (arg->partition)
+            gp_partition_retain(arg->partition);
+        if (arg->tensor)
+            gp_tensor_retain(arg->tensor);
+    }
+    return op;
+}
+
+static void free_op(GpRunOp *op) {
+    GpRuntime *rt = op->rt;
+    return_loans(op);
+    let_args_go(op);
+    gp_slot_release(op->slot);
+    gp_stream_release(op->request.stream);
+    gp_exec_release(op->request.exec);
+    gp_free(rt->session, op, op_bytes(op->count));
+    gp_runtime_release(rt);
+}
+
+/* The arguments are held before they are checked: a check may collect the host's garbage, and
+** what runs then may let go of them. */
+GpStatus gp_op_make(GpRuntime *rt, const GpRunRequest *request, GpDiags *diags, GpRunOp **out) {
+    *out = NULL;
+    GpRunOp *op = hold_request(rt, request);
+    if (!op)
+        return gp_report_no_memory(diags);
+    GpStatus status = gp_launch_check(rt, &op->request, diags);
+    if (status != GpStatus_Ok) {
+        free_op(op);
+        return status;
+    }
+    for (uint32_t i = 0; i < op->count; i++) {
+        if (op->args[i].arg.tensor)
+            lend(op, &op->args[i]);
     }
     *out = op;
     return GpStatus_Ok;
@@ -119,27 +147,9 @@ static void complain(GpRunOp *op) {
 void gp_op_release(GpRunOp *op) {
     if (!op || --op->refs != 0)
         return;
-    GpRuntime *rt = op->rt;
     if (!op->is_run)
         complain(op);
-    return_loans(op);
-    let_args_go(op);
-    gp_slot_release(op->slot);
-    gp_exec_release(op->request.exec);
-    gp_free(rt->session, op, op_bytes(op->count));
-    gp_runtime_release(rt);
-}
-
-/* The state that a by-value argument is left in. */
-static void take_moved(GpRunOp *op) {
-    for (uint32_t i = 0; i < op->count; i++) {
-        const GpRunArg *arg = &op->args[i].arg;
-        if (!arg->tensor || arg->access != GpAccess_Move)
-            continue;
-        arg->tensor->storage->state = GpOwn_Moved;
-        arg->tensor->storage->state_at = op->request.site;
-        arg->tensor->storage->owner = NULL;
-    }
+    free_op(op);
 }
 
 GpStatus gp_op_run(GpRunOp *op, GpStream *stream, GpSite site, GpDiags *diags) {
@@ -149,7 +159,7 @@ GpStatus gp_op_run(GpRunOp *op, GpStream *stream, GpSite site, GpDiags *diags) {
     GpStatus status = gp_device_check(d, diags);
     if (status != GpStatus_Ok)
         return status;
-    GpStream *s = stream ? stream : d->main;
+    GpStream *s = stream ? stream : op->request.stream ? op->request.stream : d->main;
     if (s->device != d) {
         gp_diag(diags, GpDiag_G0303, gp_site_span(op->rt, site), "the stream",
                 s->device->info.name, "the op", d->info.name);
@@ -161,7 +171,7 @@ GpStatus gp_op_run(GpRunOp *op, GpStream *stream, GpSite site, GpDiags *diags) {
     op->is_run = true;
     op->run_at = site;
     return_loans(op);
-    take_moved(op);
+    gp_own_take_moved(&op->request);
     let_args_go(op); /* enqueued work needs no handle: memory is freed behind it */
     return status;
 }

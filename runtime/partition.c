@@ -28,13 +28,10 @@ GpStatus gp_partition_new(GpTensor *t, const GpShape *tile, GpAccess access, GpS
     gp_assert(access != GpAccess_Read);
     bool is_move = access == GpAccess_Move;
     /* A borrowing partition is only checked as a view is: it is used by the launch. */
-    GpVerb verb = is_move ? GpVerb_Move : GpVerb_Read;
-    if (is_move || st->state != GpOwn_Owned) {
-        GpStatus status =
-            gp_own_check(&(GpRequest){.tensor = t, .verb = verb, .site = site}, diags);
-        if (status != GpStatus_Ok)
-            return status;
-    }
+    GpRequest q = {.tensor = t, .verb = GpVerb_Move, .site = site};
+    GpStatus status = is_move ? gp_own_check(&q, diags) : gp_own_check_alive(t, site, diags);
+    if (status != GpStatus_Ok)
+        return status;
     if (tile->rank != t->shape.rank)
         return report_tile(t, tile, site, diags);
     for (int i = 0; i < tile->rank; i++) {
@@ -52,6 +49,7 @@ GpStatus gp_partition_new(GpTensor *t, const GpShape *tile, GpAccess access, GpS
     if (is_move) {
         st->state = GpOwn_Partitioned;
         st->state_at = site;
+        st->state_by = "partition";
         st->owner = p;
     }
     *out = p;

@@ -112,8 +112,8 @@ static void close_streams(GpDevice *d) {
     }
 }
 
-void gp_runtime_free(GpRuntime *rt) {
-    if (!rt || rt->is_closed)
+void gp_runtime_close(GpRuntime *rt) {
+    if (rt->is_closed)
         return;
     rt->is_closed = true;
     for (uint32_t i = 0; i < GP_MAX_DEVICES + 2; i++) {
@@ -134,6 +134,12 @@ void gp_runtime_free(GpRuntime *rt) {
     }
     gp_threadpool_free(rt->pool, gp_runtime_is_forked(rt));
     rt->pool = NULL;
+}
+
+void gp_runtime_free(GpRuntime *rt) {
+    if (!rt)
+        return;
+    gp_runtime_close(rt);
     gp_runtime_release(rt);
 }
 
@@ -186,14 +192,21 @@ void gp_site_print(const GpRuntime *rt, GpSite site, GpText *out) {
     gp_text_printf(out, "%s:%u", place.file, place.line);
 }
 
-void gp_value_name(const GpRuntime *rt, const void *value, const char *otherwise, GpText *out) {
+bool gp_value_find_name(const GpRuntime *rt, const void *value, GpText *out, GpSpan *at) {
     GpText name = {.session = rt->session};
-    if (value && rt->hooks.name && rt->hooks.name(rt->hooks.ud, value, &name) && name.len) {
+    if (at)
+        *at = GP_NO_SPAN;
+    bool is_found =
+        value && rt->hooks.name && rt->hooks.name(rt->hooks.ud, value, &name, at) && name.len;
+    if (is_found)
         gp_text_printf(out, "`%s`", name.at);
-    } else {
-        gp_text_puts(out, otherwise);
-    }
     gp_text_free(&name);
+    return is_found;
+}
+
+void gp_value_name(const GpRuntime *rt, const void *value, const char *otherwise, GpText *out) {
+    if (!gp_value_find_name(rt, value, out, NULL))
+        gp_text_puts(out, otherwise);
 }
 
 GpStatus gp_report_no_memory(GpDiags *diags) {

@@ -30,11 +30,13 @@ typedef struct GpSite {
     uint32_t line;
 } GpSite;
 
-/* What a label wants to point at on the line of a site: an argument of a call, or a word. */
+/* What a label wants to point at on the line of a site: an argument of a call, or what a method
+** was called on. */
 typedef struct GpSiteHint {
     const char *callee; /* name of the called kernel, or NULL */
     uint32_t arg;       /* index of its argument */
-    const char *word;   /* a name on the line, or NULL */
+    const char *method; /* the receiver of the call of that method, or NULL */
+    bool is_name;       /* only the name in it (`z` of `z:tiles{8}`); no span where it has none */
 } GpSiteHint;
 
 typedef struct GpRuntimeHooks {
@@ -45,9 +47,11 @@ typedef struct GpRuntimeHooks {
     /* Runs a full collection of the host's garbage, so that dropped ops, partitions and views
     ** release what they hold. NULL: none. */
     void (*collect)(void *ud);
-    /* The name that the code running now has for a value (a GpTensor or GpPartition), written to
-    ** `out`; false when it has none. Called only to build a message. NULL: no names. */
-    bool (*name)(void *ud, const void *value, GpText *out);
+    /* The name that the code running now has for a value (a GpTensor, GpPartition or GpRunOp),
+    ** written to `out`; false when it has none. `at` (may be NULL) gets the place of the name on
+    ** the line that runs, no span when it does not stand there once. Called only to build a
+    ** message. NULL: no names. */
+    bool (*name)(void *ud, const void *value, GpText *out, GpSpan *at);
     void *ud;
     /* The span of a check in a kernel's source, for the message when it failed; its source lives
     ** as resolve's does. NULL: the message points at the launch and names the place in a note. */
@@ -65,7 +69,10 @@ typedef struct GpRuntimeConfig {
 
 /* Touches no device and starts no thread. */
 GpStatus gp_runtime_new(GpSession *s, const GpRuntimeConfig *config, GpRuntime **out);
-/* Waits for what is enqueued, reports ops that were never run, frees everything. */
+/* Waits for what is enqueued and frees all memory of its devices; what is left of its objects is
+** refused by every call, and only released. Idempotent. */
+void gp_runtime_close(GpRuntime *rt);
+/* Closes it, and goes with the last of its objects. NULL is ignored. */
 void gp_runtime_free(GpRuntime *rt);
 GpSession *gp_runtime_session(GpRuntime *rt);
 
@@ -149,8 +156,9 @@ GpStatus gp_tensor_peek(GpTensor *t, int64_t index, GpScalar *out, GpSite site, 
 GpStatus gp_tensor_fill(GpTensor *t, GpScalar value, GpSite site, GpDiags *diags);
 /* dst[i] = src[i]: same element type and shape; devices may differ; strides may differ. */
 GpStatus gp_tensor_copy(GpTensor *dst, GpTensor *src, GpSite site, GpDiags *diags);
-/* Waits until everything enqueued on the tensor is done and raises its failed check, if any. */
-GpStatus gp_tensor_sync(GpTensor *t, GpDiags *diags);
+/* Waits until everything enqueued on the tensor is done and raises its failed check, if any. A
+** use of the handle (E0382, G0302) that conflicts with no loan. */
+GpStatus gp_tensor_sync(GpTensor *t, GpSite site, GpDiags *diags);
 
 /* ---- Ownership (ownership.c) -----------------------------------------------------------
 ** The state and the loans live with the storage. A use is checked in this order: freed, moved
@@ -160,8 +168,8 @@ GpStatus gp_tensor_sync(GpTensor *t, GpDiags *diags);
 typedef enum GpAccess { GpAccess_Read, GpAccess_Write, GpAccess_Move } GpAccess;
 /* Ok when `t` may be used so now; else the diagnostic. */
 GpStatus gp_tensor_check(GpTensor *t, GpAccess access, GpSite site, GpDiags *diags);
-/* Frees the storage now, whoever holds handles; later uses are G0302 with this place. Idempotent;
-** does nothing on a moved handle. */
+/* Frees the storage now, whoever holds handles, frozen or not; later uses are G0302 with this
+** place. Idempotent. A moved handle is E0382, a view of a part E0507. */
 GpStatus gp_tensor_drop(GpTensor *t, GpSite site, GpDiags *diags);
 /* Read-only from here on, for many holders. */
 GpStatus gp_tensor_freeze(GpTensor *t, GpSite site, GpDiags *diags);
@@ -223,6 +231,7 @@ typedef struct GpRunRequest {
     uint32_t arg_count;
     uint32_t shared_bytes; /* extra dynamic shared memory */
     const char *kernel;    /* "add", for messages; lives with the exec's image */
+    GpStream *stream;      /* where it runs unless the run says otherwise; NULL: the default */
     GpSite site;
 } GpRunRequest;
 
@@ -234,7 +243,7 @@ GpRunOp *gp_op_retain(GpRunOp *op);
 /* The last release of an op that was never run returns its loans and logs one line through
 ** hooks.write of the session: "op made at FILE:LINE was dropped without being run". */
 void gp_op_release(GpRunOp *op);
-/* Enqueues on `stream` (NULL: the device's default). A second run is E0382. */
+/* Enqueues on `stream` (NULL: the request's, else the device's default). A second run is E0382. */
 GpStatus gp_op_run(GpRunOp *op, GpStream *stream, GpSite site, GpDiags *diags);
 /* Runs it if needed, waits, raises the failed check of this launch if there was one: a
 ** diagnostic G0401.. at the kernel's source line with block, thread, index and limit. */

@@ -97,19 +97,11 @@ uint64_t gp_tensor_address(const GpTensor *t) {
     return t->storage->address + (uint64_t)t->offset * gp_elem_info[t->elem].bytes;
 }
 
-/* A view is made only of what may be looked at: not freed, not moved. Loans do not matter, as
-** an idle view holds none. */
-static GpStatus check_alive(GpTensor *t, GpSite site, GpDiags *diags) {
-    if (t->storage->state == GpOwn_Owned)
-        return GpStatus_Ok;
-    return gp_own_check(&(GpRequest){.tensor = t, .verb = GpVerb_Read, .site = site}, diags);
-}
-
 GpStatus gp_tensor_reshape(GpTensor *t, const GpShape *shape, GpSite site, GpDiags *diags,
                            GpTensor **out) {
     *out = NULL;
     GpRuntime *rt = t->storage->device->rt;
-    GpStatus status = check_alive(t, site, diags);
+    GpStatus status = gp_own_check_alive(t, site, diags);
     if (status != GpStatus_Ok)
         return status;
     int64_t numel;
@@ -159,7 +151,7 @@ static GpStatus report_range(GpTensor *t, int axis, int64_t start, int64_t stop,
 GpStatus gp_tensor_slice(GpTensor *t, const int64_t *start, const int64_t *stop, GpSite site,
                          GpDiags *diags, GpTensor **out) {
     *out = NULL;
-    GpStatus status = check_alive(t, site, diags);
+    GpStatus status = gp_own_check_alive(t, site, diags);
     if (status != GpStatus_Ok)
         return status;
     GpTensor like = *t;
@@ -176,7 +168,7 @@ GpStatus gp_tensor_permute(GpTensor *t, const uint8_t *axes, GpSite site, GpDiag
                            GpTensor **out) {
     *out = NULL;
     GpRuntime *rt = t->storage->device->rt;
-    GpStatus status = check_alive(t, site, diags);
+    GpStatus status = gp_own_check_alive(t, site, diags);
     if (status != GpStatus_Ok)
         return status;
     GpTensor like = *t;

@@ -14,11 +14,13 @@
 
 static bool is_host(const GpDevice *d) { return d->info.kind != GpDevice_Cuda; }
 
+static GpStatus check_request(const GpRequest *q, GpDiags *diags) {
+    GpStatus status = gp_device_check(q->tensor->storage->device, diags);
+    return status == GpStatus_Ok ? gp_own_check(q, diags) : status;
+}
+
 static GpStatus check_use(GpTensor *t, GpVerb verb, GpSite site, GpDiags *diags) {
-    GpStatus status = gp_device_check(t->storage->device, diags);
-    if (status != GpStatus_Ok)
-        return status;
-    return gp_own_check(&(GpRequest){.tensor = t, .verb = verb, .site = site}, diags);
+    return check_request(&(GpRequest){.tensor = t, .verb = verb, .site = site}, diags);
 }
 
 static GpStatus raise_known(GpTensor *t, GpDiags *diags) {
@@ -32,8 +34,10 @@ static GpStatus await(GpTensor *t, bool is_write, GpDiags *diags) {
     return status == GpStatus_Ok && !is_write ? raise_known(t, diags) : status;
 }
 
-GpStatus gp_tensor_sync(GpTensor *t, GpDiags *diags) {
-    GpStatus status = gp_storage_wait(t->storage, true, diags);
+GpStatus gp_tensor_sync(GpTensor *t, GpSite site, GpDiags *diags) {
+    GpStatus status = gp_own_check_alive(t, site, diags);
+    if (status == GpStatus_Ok)
+        status = gp_storage_wait(t->storage, true, diags);
     return status == GpStatus_Ok ? raise_known(t, diags) : status;
 }
 
@@ -343,9 +347,10 @@ static GpStatus await_checked(GpTensor *src, GpDiags *diags) {
 GpStatus gp_tensor_copy(GpTensor *dst, GpTensor *src, GpSite site, GpDiags *diags) {
     if (dst->elem != src->elem || !gp_shape_eq(&dst->shape, &src->shape))
         return report_copy(dst, src, site, diags);
-    GpRequest from = {.tensor = src, .verb = GpVerb_Read, .site = site, .param = "source"};
+    GpRequest from = {.tensor = src, .verb = GpVerb_Read, .site = site, .param = "source",
+                      .hint = {.callee = "copy_from"}};
     GpRequest to = {.tensor = dst, .verb = GpVerb_Write, .site = site, .param = "target"};
-    GpStatus status = check_use(src, GpVerb_Read, site, diags);
+    GpStatus status = check_request(&from, diags);
     if (status == GpStatus_Ok)
         status = check_use(dst, GpVerb_Assign, site, diags);
     if (status == GpStatus_Ok)

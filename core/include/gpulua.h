@@ -87,8 +87,9 @@ GPULUA_API gpulua_status gpulua_open(const gpulua_config *config, gpulua_state *
 ** module over this state. */
 GPULUA_API gpulua_status gpulua_open_on(struct lua_State *L, const gpulua_config *config,
                                         gpulua_state **out);
-/* Waits for what is enqueued and frees everything made with the state, handles included.
-** NULL is ignored. A Lua of the host is left open. */
+/* Waits for what is enqueued and frees all memory of the devices. Handles that are left are
+** refused by every call, and are still to be freed. NULL is ignored. A Lua of the host is left
+** open; what it has of gpulua raises errors from then on. */
 GPULUA_API void gpulua_close(gpulua_state *g);
 /* The Lua state; lives as long as g. */
 GPULUA_API struct lua_State *gpulua_lua(gpulua_state *g);
@@ -150,6 +151,19 @@ GPULUA_API gpulua_status gpulua_tensor_read(gpulua_tensor *t, void *to, size_t b
 /* A view of the same memory. */
 GPULUA_API gpulua_status gpulua_tensor_reshape(gpulua_tensor *t, const int64_t *shape, size_t rank,
                                                gpulua_tensor **out);
+/* A part of the same memory: start[i] <= index < stop[i] on every axis. */
+GPULUA_API gpulua_status gpulua_tensor_slice(gpulua_tensor *t, const int64_t *start,
+                                             const int64_t *stop, gpulua_tensor **out);
+/* The same memory with axis axes[i] (from 0) as axis i. */
+GPULUA_API gpulua_status gpulua_tensor_permute(gpulua_tensor *t, const size_t *axes,
+                                               gpulua_tensor **out);
+/* to[i] = from[i], the same dtype and shape; devices may differ. Does not wait. */
+GPULUA_API gpulua_status gpulua_tensor_copy(gpulua_tensor *to, gpulua_tensor *from);
+/* Read-only from here on, for all handles of the memory. */
+GPULUA_API gpulua_status gpulua_tensor_freeze(gpulua_tensor *t);
+/* Frees the memory now, behind what is enqueued, whoever has handles; their later uses are
+** refused (G0302). The handle is still to be freed. */
+GPULUA_API gpulua_status gpulua_tensor_drop(gpulua_tensor *t);
 /* Address of the first element on its device; valid while the handle lives. */
 GPULUA_API uint64_t gpulua_tensor_address(const gpulua_tensor *t);
 
@@ -160,6 +174,8 @@ GPULUA_API gpulua_status gpulua_tiles(gpulua_tensor *t, const int64_t *tile, siz
                                       gpulua_partition **out);
 GPULUA_API gpulua_status gpulua_partition_new(gpulua_tensor *t, const int64_t *tile, size_t rank,
                                               gpulua_partition **out);
+/* Ends the partition; *out is the tensor it was made of, usable again under all its handles. */
+GPULUA_API gpulua_status gpulua_unpartition(gpulua_partition *p, gpulua_tensor **out);
 GPULUA_API void gpulua_partition_free(gpulua_partition *p);
 
 /* ---- Kernels ---------------------------------------------------------------------------- */
@@ -224,6 +240,18 @@ typedef struct gpulua_launch_options {
 ** A failed check takes nothing. */
 GPULUA_API gpulua_status gpulua_launch(gpulua_module *m, const char *kernel, const gpulua_arg *args,
                                        size_t arg_count, const gpulua_launch_options *options);
+
+/* The same in two steps. An op holds its arguments from when it is made until it is run or freed:
+** conflicting uses are refused meanwhile (E0499, E0502, E0505, E0506). */
+typedef struct gpulua_op gpulua_op;
+GPULUA_API gpulua_status gpulua_op_make(gpulua_module *m, const char *kernel,
+                                        const gpulua_arg *args, size_t arg_count,
+                                        const gpulua_launch_options *options, gpulua_op **out);
+/* Enqueues it; does not wait. A second run is refused (E0382). */
+GPULUA_API gpulua_status gpulua_op_run(gpulua_op *op);
+/* Runs it if it was not run, waits for it, and reports its failed check if there was one. */
+GPULUA_API gpulua_status gpulua_op_sync(gpulua_op *op);
+GPULUA_API void gpulua_op_free(gpulua_op *op); /* one that was not run says so to `write` */
 
 #ifdef __cplusplus
 }

@@ -260,7 +260,7 @@ static void test_host_context(void **state) {
     assert_int_equal(gp_tensor_new(d, GpElem_F32, &shape, line(0), diags, &t), GpStatus_Ok);
     GpScalar one = {.elem = GpElem_F32, .f = 1};
     assert_int_equal(gp_tensor_fill(t, one, line(0), diags), GpStatus_Ok);
-    assert_int_equal(gp_tensor_sync(t, diags), GpStatus_Ok);
+    assert_int_equal(gp_tensor_sync(t, line(1), diags), GpStatus_Ok);
     gp_tensor_release(t);
     GpCuContext after = NULL;
     cu->context_get(&after);
@@ -290,9 +290,9 @@ static void test_interrupt(void **state) {
                       GpStatus_Ok);
     asked = 0;
     w.s.hooks.interrupted = interrupt_later;
-    assert_int_equal(gp_tensor_sync(z, w.diags), GpStatus_Interrupted);
+    assert_int_equal(gp_tensor_sync(z, line(1), w.diags), GpStatus_Interrupted);
     w.s.hooks.interrupted = NULL;
-    expect_status(&w, gp_tensor_sync(z, w.diags), GpStatus_Ok);
+    expect_status(&w, gp_tensor_sync(z, line(1), w.diags), GpStatus_Ok);
     gp_tensor_release(x);
     gp_tensor_release(z);
     close_world(&w);

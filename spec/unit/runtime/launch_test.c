@@ -92,7 +92,7 @@ static void test_failure(void **state) {
     expect_code(&w, gp_op_sync(op, NULL, line(4), w.diags), "G0401");
     gp_op_release(op);
     expect_code(&w, gp_tensor_read(z, host, sizeof host, line(5), w.diags), "G0401");
-    expect_code(&w, gp_tensor_sync(z, w.diags), "G0401");
+    expect_code(&w, gp_tensor_sync(z, line(1), w.diags), "G0401");
     expect_status(&w, gp_device_sync(w.device, w.diags), GpStatus_Ok); /* it was told already */
     assert_true(peek(&w, x, 7) == 7); /* only what was written has failed */
     /* the device stays usable, and the next launch is judged by itself */

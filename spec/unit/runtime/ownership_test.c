@@ -107,7 +107,7 @@ static void test_partitions(void **state) {
     refuse(&w, gp_tensor_check(flat, GpAccess_Read, line(3), w.diags), "moved.txt");
     refuse(&w, gp_tensor_check(z, GpAccess_Write, line(3), w.diags), "moved_view.txt");
     expect_code(&w, gp_partition_new(z, &tile, GpAccess_Write, line(3), w.diags, &q), "E0382");
-    expect_status(&w, gp_tensor_drop(z, line(3), w.diags), GpStatus_Ok); /* of a moved handle */
+    expect_code(&w, gp_tensor_drop(z, line(3), w.diags), "E0382");
     expect_status(&w, gp_partition_unwrap(p, line(4), w.diags, &back), GpStatus_Ok);
     assert_ptr_equal(back, z);
     expect_status(&w, gp_tensor_check(flat, GpAccess_Read, line(5), w.diags), GpStatus_Ok);
@@ -133,6 +133,7 @@ static void test_partitions(void **state) {
     call_it(&w, part, "part");
     refuse(&w, gp_partition_new(part, &tile, GpAccess_Move, line(2), w.diags, &p),
            "move_part.txt");
+    expect_code(&w, gp_tensor_drop(part, line(2), w.diags), "E0507");
     gp_tensor_release(part);
     gp_tensor_release(z);
     gp_tensor_release(flat);
@@ -212,7 +213,7 @@ static void test_by_value(void **state) {
     c.args[0].tensor = z;
     expect_status(&w, gp_launch_now(w.rt, &c.r, NULL, w.diags), GpStatus_Ok);
     refuse(&w, gp_tensor_check(x, GpAccess_Read, line(3), w.diags), "by_value.txt");
-    expect_status(&w, gp_tensor_drop(x, line(3), w.diags), GpStatus_Ok);
+    expect_code(&w, gp_tensor_drop(x, line(3), w.diags), "E0382");
     GpScalar got;
     expect_status(&w, gp_tensor_peek(z, 3, &got, line(3), w.diags), GpStatus_Ok);
     assert_true(got.f == 6);

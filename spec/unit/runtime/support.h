@@ -34,7 +34,8 @@ typedef struct World {
 
 static inline GpSpan resolve_site(void *ud, GpSite site, const GpSiteHint *hint) {
     World *w = ud;
-    (void)hint;
+    if (hint && hint->is_name)
+        return GP_NO_SPAN; /* the lines of the script name nothing */
     uint32_t start = w->script->line_starts[site.line - 1];
     GpStr line = gp_source_line(w->script, site.line - 1);
     return (GpSpan){w->script, start, (uint32_t)line.len};
@@ -52,8 +53,10 @@ static inline void collect_garbage(void *ud) {
         w->on_collect(w);
 }
 
-static inline bool name_value(void *ud, const void *value, GpText *out) {
+static inline bool name_value(void *ud, const void *value, GpText *out, GpSpan *at) {
     World *w = ud;
+    if (at)
+        *at = GP_NO_SPAN;
     for (int i = w->name_count - 1; i >= 0; i--) {
         if (w->names[i].value != value)
             continue;

@@ -1,0 +1,45 @@
+/* What the files of the C API share: handles, and the diagnostics of the call being served. */
+#ifndef GP_API_H
+#define GP_API_H
+
+#include "lua/state.h"
+
+/* Each holds a reference to its state, so that it can be freed after gpulua_close. */
+struct gpulua_tensor {
+    gpulua_state *state;
+    GpTensor *tensor;
+};
+struct gpulua_partition {
+    gpulua_state *state;
+    GpPartition *partition;
+};
+struct gpulua_module {
+    gpulua_state *state;
+    GpModule *module;
+    GpKernel **kernels; /* one per kernel of the module, made on first use */
+    size_t kernel_count;
+};
+struct gpulua_op {
+    gpulua_state *state;
+    GpRunOp *op;
+};
+
+enum { GP_API_ARGS = 64 };
+
+/* C code has no lines. */
+static inline GpSite gp_api_site(void) { return (GpSite){0, 0}; }
+
+/* Starts a call: its diagnostics replace those of the last one. NULL when out of memory. */
+GpDiags *gp_api_begin(gpulua_state *g);
+/* Ends it: a failure that nobody described gets its status' text. */
+gpulua_status gp_api_end(gpulua_state *g, GpStatus status);
+/* False for extents that make no shape. */
+bool gp_api_shape(const int64_t *dims, size_t rank, GpShape *out);
+/* Takes the reference; frees it when there is no memory for the handle. */
+GpStatus gp_api_wrap_tensor(gpulua_state *g, GpTensor *t, gpulua_tensor **out);
+/* Every check before ownership; `*used` is a reference to the kernel that owns the request. */
+GpStatus gp_api_prepare(gpulua_module *m, const char *kernel, const gpulua_arg *args,
+                        size_t arg_count, const gpulua_launch_options *options, GpKernel **used,
+                        GpRunRequest *request);
+
+#endif

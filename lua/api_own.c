@@ -1,0 +1,115 @@
+/* The C API's ownership: views, freezing, freeing, copies, and ops that are made now and run later.
+** The same runtime functions as the Lua module's, so the verdicts are the same. */
+#include <stdlib.h>
+
+#include "lua/api.h"
+
+/* ---- Views ---------------------------------------------------------------------------------- */
+
+static gpulua_status end_view(gpulua_tensor *t, GpStatus status, GpTensor *view, gpulua_tensor **out) {
+    if (status == GpStatus_Ok) status = gp_api_wrap_tensor(t->state, view, out);
+    return gp_api_end(t->state, status);
+}
+
+GP_API gpulua_status gpulua_tensor_slice(gpulua_tensor *t, const int64_t *start, const int64_t *stop,
+                                         gpulua_tensor **out) {
+    GpTensor *view = NULL;
+    GpDiags *diags = gp_api_begin(t->state);
+    *out = NULL;
+    if (!diags) return GPULUA_E_NO_MEMORY;
+    if (gp_tensor_shape(t->tensor)->rank && (!start || !stop))
+        return gp_api_end(t->state, GpStatus_Argument);
+    GpStatus status = gp_tensor_slice(t->tensor, start, stop, gp_api_site(), diags, &view);
+    return end_view(t, status, view, out);
+}
+
+GP_API gpulua_status gpulua_tensor_permute(gpulua_tensor *t, const size_t *axes, gpulua_tensor **out) {
+    uint8_t order[GP_MAX_RANK] = {0};
+    GpTensor *view = NULL;
+    GpDiags *diags = gp_api_begin(t->state);
+    *out = NULL;
+    if (!diags) return GPULUA_E_NO_MEMORY;
+    for (size_t i = 0; i < gp_tensor_shape(t->tensor)->rank; i++) {
+        if (!axes) return gp_api_end(t->state, GpStatus_Argument);
+        order[i] = (uint8_t)GP_MIN(axes[i], UINT8_MAX);
+    }
+    GpStatus status = gp_tensor_permute(t->tensor, order, gp_api_site(), diags, &view);
+    return end_view(t, status, view, out);
+}
+
+/* ---- Tensors -------------------------------------------------------------------------------- */
+
+GP_API gpulua_status gpulua_tensor_copy(gpulua_tensor *to, gpulua_tensor *from) {
+    GpDiags *diags = gp_api_begin(to->state);
+    if (!diags) return GPULUA_E_NO_MEMORY;
+    if (from->state != to->state) return gp_api_end(to->state, GpStatus_WrongRuntime);
+    return gp_api_end(to->state, gp_tensor_copy(to->tensor, from->tensor, gp_api_site(), diags));
+}
+
+GP_API gpulua_status gpulua_tensor_freeze(gpulua_tensor *t) {
+    GpDiags *diags = gp_api_begin(t->state);
+    if (!diags) return GPULUA_E_NO_MEMORY;
+    return gp_api_end(t->state, gp_tensor_freeze(t->tensor, gp_api_site(), diags));
+}
+
+GP_API gpulua_status gpulua_tensor_drop(gpulua_tensor *t) {
+    GpDiags *diags = gp_api_begin(t->state);
+    if (!diags) return GPULUA_E_NO_MEMORY;
+    return gp_api_end(t->state, gp_tensor_drop(t->tensor, gp_api_site(), diags));
+}
+
+GP_API gpulua_status gpulua_unpartition(gpulua_partition *p, gpulua_tensor **out) {
+    GpTensor *t = NULL;
+    GpDiags *diags = gp_api_begin(p->state);
+    *out = NULL;
+    if (!diags) return GPULUA_E_NO_MEMORY;
+    GpStatus status = gp_partition_unwrap(p->partition, gp_api_site(), diags, &t);
+    if (status == GpStatus_Ok) status = gp_api_wrap_tensor(p->state, t, out);
+    return gp_api_end(p->state, status);
+}
+
+/* ---- Ops ------------------------------------------------------------------------------------ */
+
+GP_API gpulua_status gpulua_op_make(gpulua_module *m, const char *kernel, const gpulua_arg *args,
+                                    size_t arg_count, const gpulua_launch_options *options,
+                                    gpulua_op **out) {
+    gpulua_state *g = m->state;
+    GpRunRequest request;
+    GpKernel *used;
+    GpRunOp *op = NULL;
+    GpDiags *diags = gp_api_begin(g);
+    *out = NULL;
+    if (!diags) return GPULUA_E_NO_MEMORY;
+    gpulua_op *handle = malloc(sizeof(*handle));
+    if (!handle) return gp_api_end(g, GpStatus_NoMemory);
+    GpStatus status = gp_api_prepare(m, kernel, args, arg_count, options, &used, &request);
+    if (status == GpStatus_Ok)
+        status = gp_op_make(gp_engine_runtime(g->engine), &request, diags, &op);
+    gp_kernel_release(used);
+    if (status == GpStatus_Ok) {
+        *handle = (gpulua_op){gp_state_retain(g), op};
+        *out = handle;
+    } else {
+        free(handle);
+    }
+    return gp_api_end(g, status);
+}
+
+GP_API gpulua_status gpulua_op_run(gpulua_op *op) {
+    GpDiags *diags = gp_api_begin(op->state);
+    if (!diags) return GPULUA_E_NO_MEMORY;
+    return gp_api_end(op->state, gp_op_run(op->op, NULL, gp_api_site(), diags));
+}
+
+GP_API gpulua_status gpulua_op_sync(gpulua_op *op) {
+    GpDiags *diags = gp_api_begin(op->state);
+    if (!diags) return GPULUA_E_NO_MEMORY;
+    return gp_api_end(op->state, gp_op_sync(op->op, NULL, gp_api_site(), diags));
+}
+
+GP_API void gpulua_op_free(gpulua_op *op) {
+    if (!op) return;
+    gp_op_release(op->op);
+    gp_state_release(op->state);
+    free(op);
+}

@@ -1,0 +1,30 @@
+-- An op that was made and not run holds its arguments.
+local own = require "spec.support.own"
+local gpu, k, try = own.gpu, own.k, own.try
+local x, y, z = gpu.ones{8}, gpu.ones{8}, gpu.zeros{8}
+local op = k.add(z:tiles{4}, x, y)
+try(function()
+  print(z)
+end)
+try(function()
+  k.add(z:tiles{4}, x, y)
+end)
+try(function()
+  x:fill(2)
+end)
+try(function()
+  x:partition{4}
+end)
+try(function()
+  z:free()
+end)
+try(function()
+  k.add(y:tiles{4}, x, x)
+end)
+try(function()
+  print(x[1], y[1])
+end)
+op:run()
+try(function()
+  print(z[1])
+end)

@@ -1,0 +1,30 @@
+-- Overlap is decided on (start, extent, stride): halves, crossing ranges, columns of a matrix.
+local own = require "spec.support.own"
+local gpu, k, try = own.gpu, own.k, own.try
+local z = gpu.arange(16)
+local low, high, middle = z:slice{1, 8}, z:slice{9, 16}, z:slice{5, 12}
+try(function()
+  k.double(low, high):sync()
+end)
+try(function()
+  k.double(low, middle):sync()
+end)
+local m = z:reshape{4, 4}
+local left, right, row = m:slice(nil, {1, 2}), m:slice(nil, {3, 4}), m:slice(2)
+try(function()
+  left:copy_from(right)
+end)
+try(function()
+  left:copy_from(m:slice(nil, {2, 3}))
+end)
+local op = k.double(low, high)
+try(function()
+  low:fill(0)
+end)
+try(function()
+  print(middle)
+end)
+try(function()
+  print(low[1], row.shape[1])
+end)
+op:sync()
