@@ -22,7 +22,8 @@ struct GpDiag {
     bool is_swallowed; /* a duplicate, one too many, or one that found no memory */
     GpDiagCode code;
     const char *title;
-    Labels labels; /* the primary one first */
+    GpSpan span;   /* the primary one, in the expansion that it comes from */
+    Labels labels; /* the primary one first; in texts, as all that is shown */
     Children children;
 };
 
@@ -70,6 +71,7 @@ GpDiags *gp_diags_retain(GpDiags *ds) {
 }
 
 static void release_sources(GpDiag *d) {
+    gp_source_release(d->span.src);
     for (uint32_t i = 0; i < d->labels.len; i++)
         gp_source_release(d->labels.at[i].span.src);
     for (uint32_t i = 0; i < d->children.len; i++)
@@ -115,12 +117,14 @@ typedef struct Addition {
 
 static void add_label(GpArena *arena, GpDiag *d, GpDiagLabel label) {
     label.text = gp_arena_copy(arena, label.text, strlen(label.text));
+    label.span = gp_span_root(label.span);
     GP_PUSH(arena, &d->labels, label);
     gp_source_retain(label.span.src);
 }
 
 static void add_child(GpArena *arena, GpDiag *d, GpDiagChild child) {
     child.text = gp_arena_copy(arena, child.text, strlen(child.text));
+    child.span = gp_span_root(child.span);
     if (child.replacement) {
         child.replacement = gp_arena_copy(arena, child.replacement, strlen(child.replacement));
     }
@@ -144,8 +148,11 @@ static void run_addition(GpSession *s, void *ud) {
     d->code = add->code;
     d->title = gp_arena_copy(arena, add->title, strlen(add->title));
     GP_PUSH(arena, &add->list->entries, d); /* before the label: the list owns its source */
-    if (add->label->span.src)
+    if (add->label->span.src) {
         add_label(arena, d, *add->label);
+        d->span = add->label->span;
+        gp_source_retain(d->span.src);
+    }
     add->diag = d;
 }
 
@@ -178,8 +185,7 @@ static bool is_known(const GpDiags *ds, GpDiagCode code, GpSpan primary, const c
         const GpDiag *d = ds->entries.at[i];
         if (d->code != code)
             continue;
-        GpSpan span = d->labels.len ? d->labels.at[0].span : GP_NO_SPAN;
-        if (!is_same_span(span, primary))
+        if (!is_same_span(d->span, primary))
             continue;
         if (primary.src || strcmp(d->title, title) == 0)
             return true;
@@ -209,6 +215,11 @@ GpDiag *gp_diag(GpDiags *ds, GpDiagCode code, GpSpan primary, ...) {
     if (!d)
         return &ds->swallowed;
     ds->errors += is_error;
+    GpSpan call = gp_span_call(primary);
+    if (call.src) {
+        gp_label(d, call, "in this macro invocation");
+        gp_note(d, "this error originates in the macro `%s`", primary.src->macro);
+    }
     return d;
 }
 

@@ -60,10 +60,51 @@ GpSource *gp_source_retain(GpSource *src) {
     return src;
 }
 
+GpSource *gp_source_new_expansion(GpSource *written, GpSpan call, const char *macro,
+                                  const void *rules) {
+    GpSource *root = written->root ? written->root : written;
+    size_t size = strlen(macro) + 1;
+    GpSource *src = gp_try_calloc(root->session, sizeof *src + size);
+    if (!src)
+        return NULL;
+    *src = *root;
+    src->refs = 1;
+    src->root = gp_source_retain(root);
+    src->call = call;
+    gp_source_retain(call.src);
+    src->macro = memcpy(src + 1, macro, size);
+    src->rules = rules;
+    src->depth = call.src->depth + 1;
+    return src;
+}
+
 void gp_source_release(GpSource *src) {
-    if (!src || --src->refs != 0)
-        return;
-    gp_free(src->session, src, block_size(strlen(src->name), src->len, src->line_count));
+    while (src && --src->refs == 0) {
+        GpSource *next = src->call.src;
+        gp_source_release(src->root);
+        size_t size = src->root ? sizeof *src + strlen(src->macro) + 1
+                                : block_size(strlen(src->name), src->len, src->line_count);
+        gp_free(src->session, src, size);
+        src = next;
+    }
+}
+
+GpSpan gp_span_root(GpSpan span) {
+    if (!span.src)
+        return span;
+    if (span.src->root)
+        span.src = span.src->root;
+    span.off = GP_MIN(span.off, span.src->len);
+    span.len = GP_MIN(span.len, span.src->len - span.off);
+    return span;
+}
+
+GpSpan gp_span_call(GpSpan span) {
+    if (!span.src || !span.src->root)
+        return GP_NO_SPAN;
+    while (span.src->root)
+        span = span.src->call;
+    return span;
 }
 
 GpSpan gp_span_join(GpSpan a, GpSpan b) {
@@ -71,7 +112,13 @@ GpSpan gp_span_join(GpSpan a, GpSpan b) {
         return b;
     if (!b.src)
         return a;
-    gp_assert(a.src == b.src);
+    while (a.src != b.src) {
+        gp_assert(a.src->root || b.src->root);
+        if (a.src->depth >= b.src->depth)
+            a = a.src->call;
+        else
+            b = b.src->call;
+    }
     uint32_t off = GP_MIN(a.off, b.off);
     uint32_t end = GP_MAX(a.off + a.len, b.off + b.len);
     return (GpSpan){a.src, off, end - off};

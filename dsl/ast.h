@@ -76,6 +76,7 @@ typedef struct GpParse {
     GpArena *arena;
     GpInterner *names;
     GpDiags *diags;
+    GpMap *macros; /* Macro or MacroRules node -> GpTokenRun * (dsl/macro.h), NULL: not wanted */
 } GpParse;
 GpAstFile *gp_parse_file(GpParse *p, GpSource *src);
 

@@ -239,6 +239,8 @@ static void print_pat_field(GpPrinter *p, const GpAstPatField *n) {
     gp_print_node(p, n->pat);
 }
 
+static void print_pat_macro(GpPrinter *p, const GpAstPatMacro *n) { gp_print_node(p, n->macro); }
+
 static void print_pat_paren(GpPrinter *p, const GpAstPatParen *n) {
     gp_print_puts(p, "(");
     gp_print_node(p, n->pat);
@@ -269,6 +271,7 @@ bool gp_print_pat(GpPrinter *p, const GpNode *n) {
     CASE(PatField, print_pat_field)
     CASE(PatOr, print_pat_or)
     CASE(PatParen, print_pat_paren)
+    CASE(PatMacro, print_pat_macro)
 #undef CASE
     return false;
 }

@@ -19,11 +19,24 @@ GpLocal *gp_body_add_local(GpBody *b, GpSym name, GpSpan span, const GpType *typ
     return l;
 }
 
-GpLocal *gp_body_find_local(const GpBody *b, GpSym name) {
-    for (uint32_t i = b->visible.len; i-- > 0;)
-        if (b->visible.at[i]->name == name)
-            return b->visible.at[i];
+GpLocal *gp_body_find_local(const GpBody *b, GpSym name, GpSpan span) {
+    const GpSource *from = span.src;
+    for (uint32_t i = b->visible.len; i-- > 0;) {
+        GpLocal *l = b->visible.at[i];
+        if (l->name == name && l->span.src == from)
+            return l;
+        /* Behind the definition of the macro that wrote the name, the name is as written there. */
+        if (!l->name && from && from->rules == l->closure)
+            from = l->span.src;
+    }
     return NULL;
+}
+
+void gp_body_mark_macro(GpBody *b, GpNode *rules) {
+    GpLocal *mark = GP_NEW(b->c->arena, GpLocal);
+    mark->span = rules->span;
+    mark->closure = rules; /* compared only: the mark is no local */
+    GP_PUSH(b->c->arena, &b->visible, mark);
 }
 
 GpRes *gp_body_set_res(GpBody *b, GpNode *n, GpResKind kind) {
@@ -300,7 +313,9 @@ static void add_param(GpBody *b, GpNode *n, const GpType *type) {
     n->type = type;
 }
 
-static bool is_local(void *ud, GpSym name) { return gp_body_find_local(ud, name) != NULL; }
+static bool is_local(void *ud, GpSym name, GpSpan span) {
+    return gp_body_find_local(ud, name, span) != NULL;
+}
 
 static void begin(GpBody *b, GpCheck *c, GpDef *fn) {
     *b = (GpBody){.c = c, .fn = fn};

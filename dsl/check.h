@@ -57,7 +57,7 @@ typedef struct GpCheck {
     GpDiags *diags;
     struct GpUnify *unify; /* inference variables of the function being checked; NULL outside bodies */
     /* Set while a body is checked: whether a name is a local there, for E0435 in constants. */
-    bool (*is_local)(void *ud, GpSym name);
+    bool (*is_local)(void *ud, GpSym name, GpSpan span);
     void *is_local_ud;
 } GpCheck;
 
@@ -85,6 +85,8 @@ const GpType *gp_type_of_node(GpCheck *c, GpDef *scope, GpNode *node);
 const GpConst *gp_const_of_node(GpCheck *c, GpDef *scope, GpNode *node);
 /* {[BM, -1]}, S, {[1; N]}, shape![..]'s arguments */
 const GpShapeTy *gp_shape_of_node(GpCheck *c, GpDef *scope, GpNode *node);
+/* G0223: the call names no macro, or one that cannot stand there. */
+void gp_report_macro(GpCheck *c, GpNode *call);
 /* The nearest visible name by edit distance, for "did you mean"; NULL when none is near. */
 GpSym gp_find_similar(GpCheck *c, GpDef *scope, GpSym name, GpNamespace ns);
 

@@ -110,7 +110,7 @@ static void check_field_init(GpBody *b, GpAstFieldInit *f, const GpType *want) {
         gp_body_expect(b, f->value, want, GP_NO_REASON);
         return;
     }
-    GpLocal *local = gp_body_find_local(b, f->name);
+    GpLocal *local = gp_body_find_local(b, f->name, f->node.span);
     if (!local) {
         gp_primary_label(gp_diag(b->c->diags, GpDiag_E0425, f->node.span, "cannot find value",
                                  gp_arena_printf(b->c->arena, "`%s`", f->name->name), "this scope"),
@@ -141,7 +141,7 @@ static void check_fields(GpBody *b, GpAstStructLit *s, const GpRes *res, bool *s
         f->node.type = want;
         GpRes *fr = gp_body_set_res(b, &f->node, f->value ? GpRes_Field : GpRes_Local);
         fr->index = at;
-        fr->local = f->value ? NULL : gp_body_find_local(b, f->name);
+        fr->local = f->value ? NULL : gp_body_find_local(b, f->name, f->node.span);
         check_field_init(b, f, want);
     }
 }

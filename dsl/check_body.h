@@ -99,7 +99,11 @@ typedef struct GpBody {
 
 /* ---- check.c */
 GpLocal *gp_body_add_local(GpBody *b, GpSym name, GpSpan span, const GpType *type, bool is_mut);
-GpLocal *gp_body_find_local(const GpBody *b, GpSym name);
+/* The local that a name at `span` means: the innermost one of that name that was written by the
+** same expansion of a macro, or in the text like it. */
+GpLocal *gp_body_find_local(const GpBody *b, GpSym name, GpSpan span);
+/* A macro is defined here: what it writes may name the locals that are visible now. */
+void gp_body_mark_macro(GpBody *b, GpNode *rules);
 GpRes *gp_body_set_res(GpBody *b, GpNode *n, GpResKind kind);
 void gp_body_pend(GpBody *b, GpPending p);
 /* Tries what waits for types again; at the end nothing may wait. */

@@ -292,7 +292,7 @@ static const GpType *check_value_call(GpBody *b, GpNode *n, GpAstCall *call) {
 static bool is_local_path(GpBody *b, GpNode *callee) {
     GpAstPath *p = GP_AS(Path, GP_AS(PathExpr, callee)->path);
     return p->segments.len == 1 && !p->self_type && !p->is_global &&
-           gp_body_find_local(b, GP_AS(Segment, p->segments.at[0])->name);
+           gp_body_find_local(b, GP_AS(Segment, p->segments.at[0])->name, p->segments.at[0]->span);
 }
 
 const GpType *gp_check_call(GpBody *b, GpNode *n, const GpType *hint) {

@@ -17,7 +17,7 @@ static GpSym similar_local(GpBody *b, GpSym name) {
     uint32_t limit = GP_MAX(name->len, 3u) / 3;
     for (uint32_t i = b->visible.len; i-- > 0;) {
         GpSym at = b->visible.at[i]->name;
-        uint32_t d = at ? gp_name_distance(name, at) : UINT32_MAX;
+        uint32_t d = at && at != name ? gp_name_distance(name, at) : UINT32_MAX;
         if (d <= limit && (!best || d < limit)) {
             limit = d;
             best = at;
@@ -155,7 +155,7 @@ static const GpType *type_of_def(GpBody *b, GpNode *n, const GpRes *res) {
 const GpType *gp_check_path(GpBody *b, GpNode *n, const GpType *hint) {
     (void)hint;
     GpAstSegment *seg = only_segment(n);
-    GpLocal *local = seg && !seg->has_args ? gp_body_find_local(b, seg->name) : NULL;
+    GpLocal *local = seg && !seg->has_args ? gp_body_find_local(b, seg->name, seg->node.span) : NULL;
     if (local) {
         gp_body_set_res(b, n, GpRes_Local)->local = local;
         return local->type;

@@ -269,7 +269,8 @@ static GpFrame *find_frame(GpBody *b, GpNode *n, GpSym label, const char *word) 
         gp_primary_label(d, "cannot `%s` inside of a closure", word);
         gp_label(d, through->node->span, "enclosing closure");
     } else if (label) {
-        GpSpan at = {n->span.src, n->span.off + (uint32_t)strlen(word) + 1, label->len};
+        GpSpan at = {n->span.src, n->span.off + (uint32_t)strlen(word) + 1,
+                     (uint32_t)strlen(label->name)};
         gp_primary_label(gp_diag(b->c->diags, GpDiag_E0426, at, label->name),
                          "undeclared label `%s`", label->name);
     } else {

@@ -47,7 +47,7 @@ static bool is_whole_array(GpBody *b, GpNode *arg) {
     if (p->segments.len != 1)
         return false;
     GpSym name = GP_AS(Segment, p->segments.at[0])->name;
-    if (gp_body_find_local(b, name))
+    if (gp_body_find_local(b, name, arg->span))
         return false;
     const GpDef *def = gp_find_name(b->c, b->fn, name, GpNs_Value);
     return def && (def->kind == GpDef_ConstParam || def->kind == GpDef_Const) && def->const_type &&
@@ -67,7 +67,7 @@ static const GpConst *extent_of(GpBody *b, GpNode *arg) {
     if (n->kind == GpNode_PathExpr) {
         GpAstPath *p = GP_AS(Path, GP_AS(PathExpr, n)->path);
         GpLocal *l = p->segments.len == 1
-                         ? gp_body_find_local(b, GP_AS(Segment, p->segments.at[0])->name)
+                         ? gp_body_find_local(b, GP_AS(Segment, p->segments.at[0])->name, n->span)
                          : NULL;
         if (l) {
             GpDiag *d = gp_diag(b->c->diags, GpDiag_E0435, n->span);

@@ -431,7 +431,9 @@ static void check_pat(GpBody *b, GpNode *pat, const GpType *type, BindMode mode,
     pat->type = type;
     if (pat->kind == GpNode_PatWild || pat->kind == GpNode_PatRest)
         return;
-    if (pat->kind == GpNode_PatParen)
+    if (pat->kind == GpNode_PatMacro)
+        gp_report_macro(b->c, GP_AS(PatMacro, pat)->macro);
+    else if (pat->kind == GpNode_PatParen)
         check_pat(b, GP_AS(PatParen, pat)->pat, type, mode, ctx);
     else if (pat->kind == GpNode_PatOr)
         check_or(b, pat, type, mode, ctx);

@@ -58,8 +58,11 @@ static void warn_unreachable(GpBody *b, GpNode *n, bool is_stmt) {
 }
 
 static void check_stmt(GpBody *b, GpNode *stmt) {
-    if (stmt->kind == GpNode_ItemStmt)
+    if (stmt->kind == GpNode_ItemStmt) {
+        if (GP_AS(ItemStmt, stmt)->item->kind == GpNode_MacroRules)
+            gp_body_mark_macro(b, GP_AS(ItemStmt, stmt)->item);
         return;
+    }
     if (b->diverges)
         warn_unreachable(b, stmt, true);
     if (stmt->kind == GpNode_Let) {

@@ -505,7 +505,7 @@ static GpTok lex_one(GpLexer *lx, GpToken *t) {
 }
 
 GpToken gp_lex_next(GpLexer *lx) {
-    GpToken t = {.tok = GpTok_End};
+    GpToken t = {.tok = GpTok_End, .src = lx->src};
     for (; lx->at < lx->end; t.space_before = true) {
         unsigned char c = peek(lx, 0);
         if (classify(c) == Char_Space) {

@@ -26,11 +26,15 @@ typedef struct GpTokInfo {
 } GpTokInfo;
 extern const GpTokInfo gp_tok_info[GpTok_count];
 
+typedef struct GpFragment GpFragment; /* dsl/macro.h */
+
 typedef struct GpToken {
     GpTok tok;
     bool space_before; /* white space or a comment stands before it */
     uint32_t off, len; /* literals include their suffix */
-    uint32_t suffix;   /* length of the literal's suffix, 0 without one */
+    uint32_t suffix;            /* length of the literal's suffix, 0 without one */
+    GpSource *src;              /* where off is; the expansion that wrote the token */
+    const GpFragment *fragment; /* Fragment: what the macro's variable stands for; never lexed */
 } GpToken;
 
 typedef struct GpLexer {

@@ -1,6 +1,7 @@
 /* A module from its source to a checked tree. Phases stop between each other: what could not be
 ** parsed is not resolved, what has type errors is not checked for moves. */
 #include "dsl/check.h"
+#include "dsl/macro.h"
 
 typedef struct Build {
     GpModule *m;
@@ -23,8 +24,11 @@ static void build(GpSession *s, void *ud) {
     (void)s;
     uint32_t before = gp_diags_errors(b->diags);
     gp_std_fill(m->std);
-    GpParse p = {m->arena, m->std->names, b->diags};
+    GpMap macros = {0};
+    GpParse p = {m->arena, m->std->names, b->diags, &macros};
     m->file = gp_parse_file(&p, m->source);
+    if (gp_diags_errors(b->diags) == before)
+        gp_expand_file(&p, m->file);
     GpCheck c = {.module = m,
                  .std = m->std,
                  .arena = m->arena,
@@ -82,7 +86,7 @@ typedef struct ParseOnly {
 static void parse_only(GpSession *s, void *ud) {
     ParseOnly *p = ud;
     (void)s;
-    GpParse parse = {p->arena, gp_interner_make(p->arena), p->diags};
+    GpParse parse = {p->arena, gp_interner_make(p->arena), p->diags, NULL};
     GpAstFile *file = gp_parse_file(&parse, p->src);
     if (p->out)
         gp_node_print(&file->node, p->out);

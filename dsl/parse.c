@@ -34,7 +34,7 @@ bool gp_parser_is_weak(const GpParser *p, uint32_t ahead, GpTok weak) {
         return false;
     const GpToken *t = ahead == 0 ? &p->tok : &p->toks[p->at + ahead];
     const char *want = gp_tok_info[weak].spelling;
-    return t->len == strlen(want) && memcmp(p->src->text + t->off, want, t->len) == 0;
+    return t->len == strlen(want) && memcmp(t->src->text + t->off, want, t->len) == 0;
 }
 
 bool gp_parser_is_tight(const GpParser *p, uint32_t ahead) {
@@ -43,15 +43,17 @@ bool gp_parser_is_tight(const GpParser *p, uint32_t ahead) {
 
 GpSpan gp_parser_span(const GpParser *p) {
     const GpToken *t = p->parked ? &p->toks[p->at] : &p->tok;
-    return (GpSpan){p->src, t->off, t->len};
+    return (GpSpan){t->src, t->off, t->len};
 }
 
 GpSpan gp_parser_since(const GpParser *p, GpSpan first) {
-    return p->prev.off < first.off ? first : gp_span_join(first, p->prev);
+    if (p->prev.src == first.src && p->prev.off < first.off)
+        return first;
+    return gp_span_join(first, p->prev);
 }
 
 GpSym gp_parser_sym(GpParser *p, GpSpan span) {
-    return gp_intern(p->names, p->src->text + span.off, span.len);
+    return gp_intern(p->names, span.src->text + span.off, span.len);
 }
 
 /* Moving */
@@ -61,7 +63,13 @@ static void forget_expected(GpParser *p) { memset(p->expected, 0, sizeof p->expe
 static void go_to(GpParser *p, uint32_t index) {
     p->at = index;
     p->tok = p->toks[index];
+    p->src = p->tok.src;
     forget_expected(p);
+}
+
+void gp_parser_start(GpParser *p) {
+    go_to(p, 0);
+    p->prev = (GpSpan){p->src, p->tok.off, 0};
 }
 
 void gp_parser_bump(GpParser *p) {
@@ -195,9 +203,9 @@ bool gp_parser_may_report(GpParser *p) {
 }
 
 static const char *describe_token(GpParser *p, const GpToken *t) {
-    const char *text = gp_arena_copy(p->arena, p->src->text + t->off, GP_MIN(t->len, 60u));
+    const char *text = gp_arena_copy(p->arena, t->src->text + t->off, GP_MIN(t->len, 60u));
     if (t->tok == GpTok_End)
-        return "end of input";
+        return p->is_expansion ? "end of macro arguments" : "end of input";
     if (t->tok == GpTok_DocComment)
         return gp_arena_printf(p->arena, "doc comment `%s`", text);
     if (t->len == 1 && *text == '_')
@@ -233,9 +241,9 @@ static GpDiag *report_expected(GpParser *p, const char *what, const char *label)
     GpSpan span = gp_parser_span(p);
     GpDiag *d = gp_diag(p->diags, GpDiag_G0001, span, what, gp_parser_describe(p, 0));
     uint32_t prev_end = p->prev.off + p->prev.len;
-    if (p->prev.src && is_on_new_line(p, prev_end, span.off)) {
+    if (p->prev.src == span.src && is_on_new_line(p, prev_end, span.off)) {
         gp_primary_label(d, "unexpected token");
-        gp_label(d, (GpSpan){p->src, prev_end, 0}, "%s", label);
+        gp_label(d, (GpSpan){p->prev.src, prev_end, 0}, "%s", label);
     } else {
         gp_primary_label(d, "%s", label);
     }
@@ -330,8 +338,9 @@ static bool goes_on(GpTok tok) {
 }
 
 static uint32_t indentation(const GpParser *p, uint32_t i) {
-    uint32_t line = gp_source_line_index(p->src, p->toks[i].off);
-    return (uint32_t)strspn(p->src->text + p->src->line_starts[line], " \t");
+    const GpSource *src = p->toks[i].src;
+    uint32_t line = gp_source_line_index(src, p->toks[i].off);
+    return (uint32_t)strspn(src->text + src->line_starts[line], " \t");
 }
 
 /* A member may begin at token i: nothing of the broken one can follow. Lines indented deeper
@@ -370,7 +379,7 @@ void gp_parser_recover(GpParser *p, uint32_t start, uint32_t close, GpTok sep) {
     p->parked = false;
     go_to(p, GP_MIN(i, close));
     if (p->at > 0)
-        p->prev = (GpSpan){p->src, p->toks[p->at - 1].off, p->toks[p->at - 1].len};
+        p->prev = (GpSpan){p->toks[p->at - 1].src, p->toks[p->at - 1].off, p->toks[p->at - 1].len};
 }
 
 bool gp_parser_expect_semi(GpParser *p) {
@@ -386,7 +395,7 @@ bool gp_parser_expect_semi(GpParser *p) {
     }
     if (!gp_parser_may_report(p))
         return false;
-    GpSpan gap = {p->src, prev_end, 0};
+    GpSpan gap = {p->prev.src, prev_end, 0};
     GpDiag *d = gp_diag(p->diags, GpDiag_G0001, gap, "`;`", gp_parser_describe(p, 0));
     gp_primary_label(d, "expected `;`");
     gp_label(d, gp_parser_span(p), "unexpected token");
@@ -406,11 +415,12 @@ GpNode *gp_parser_bad(GpParser *p) {
 }
 
 GpAstFile *gp_parse_file(GpParse *in, GpSource *src) {
-    GpParser p = {.arena = in->arena, .names = in->names, .diags = in->diags, .src = src};
+    GpParser p = {.arena = in->arena, .names = in->names, .diags = in->diags, .macros = in->macros,
+                  .src = src};
     GpAstFile *file = GP_AST_NEW(p.arena, File, ((GpSpan){src, 0, src->len}));
     if (!gp_parser_read_tokens(&p))
         return file;
-    go_to(&p, 0);
+    gp_parser_start(&p);
     p.prev = (GpSpan){src, 0, 0};
     GpNodeVec attrs = {0}, items = {0};
     gp_parse_inner_attrs(&p, &attrs);

@@ -3,7 +3,8 @@
 **
 ** Reading order: parse.c (driver, helpers, recovery), parse_delim.c (tokens and their partners),
 ** parse_item.c, parse_members.c, parse_generics.c, parse_path.c, parse_type.c, parse_pat.c,
-** parse_stmt.c, parse_expr.c, parse_primary.c, parse_control.c, parse_macro.c, parse_attr.c.
+** parse_stmt.c, parse_expr.c, parse_primary.c, parse_control.c, parse_macro.c, parse_attr.c,
+** parse_fragment.c.
 **
 ** How errors unwind: the first error in a statement or item is reported and *parks* the parser:
 ** from then on the current token is End, so every loop and every expect gives up quietly. The
@@ -33,7 +34,9 @@ typedef struct GpParser {
     GpArena *arena;
     GpInterner *names;
     GpDiags *diags;
-    GpSource *src;
+    GpMap *macros;         /* as GpParse's */
+    bool is_expansion;     /* the tokens come from several places */
+    GpSource *src;         /* of the current token */
     const GpToken *toks;     /* the last one is End */
     const uint32_t *partner; /* for delimiters: index of the other one */
     uint32_t count;
@@ -53,6 +56,9 @@ typedef GP_VEC(GpNode *) GpNodeVec;
 /* parse_delim.c */
 /* Fills toks, partner and count. False when delimiters do not match: reported, do not parse. */
 bool gp_parser_read_tokens(GpParser *p);
+
+/* Pairs the delimiters of tokens that are known to nest. */
+void gp_parser_pair_tokens(GpParser *p);
 
 /* parse.c: looking */
 GpTok gp_parser_peek(const GpParser *p, uint32_t ahead); /* 0 is the current token */
@@ -137,6 +143,8 @@ GpNodeList gp_parser_join(GpParser *p, GpNodeList a, GpNodeList b);
 GpNode *gp_parse_macro_rules(GpParser *p, GpNodeList attrs);
 GpNode *gp_parse_macro(GpParser *p, GpNode *path); /* from `!` on */
 GpNode *gp_parse_abi(GpParser *p);                 /* NULL when no string follows */
+GpNode *gp_parse_meta(GpParser *p, GpSpan first, bool is_inner); /* an attribute without `#[` `]` */
+void gp_parser_start(GpParser *p); /* at the first of its tokens */
 
 /* Generics, paths, types, patterns */
 GpNodeList gp_parse_generics(GpParser *p);
@@ -148,13 +156,22 @@ GpNode *gp_parse_path(GpParser *p, GpPathStyle style);
 bool gp_parser_at_path(GpParser *p);
 GpNodeList gp_parse_generic_args(GpParser *p); /* after `<`, up to and with `>` */
 GpSym gp_parse_lifetime(GpParser *p);
+/* A label, hygienic: what a macro wrote gets a name of its expansion, which prints the same (the
+** bytes that tell it from others stand behind a NUL). */
+GpSym gp_parse_label(GpParser *p);
 GpNode *gp_parse_type(GpParser *p);
 GpNode *gp_parse_type_no_bounds(GpParser *p); /* no `+` */
 GpNode *gp_parse_ret(GpParser *p);            /* -> Type, or NULL */
 GpNode *gp_parse_pat(GpParser *p);            /* with | */
 GpNode *gp_parse_pat_no_or(GpParser *p);
 
+/* Fragments: what a macro's variable stands for, kept whole as one token */
+bool gp_parser_at_fragment(const GpParser *p, unsigned kinds); /* a bit per GpFragmentKind */
+GpNode *gp_parse_fragment(GpParser *p, unsigned as);           /* reads it as that kind */
+
 /* Statements and expressions */
+GpNode *gp_parse_stmt(GpParser *p, GpNode **tail);
+GpNode *gp_parse_stmt_alone(GpParser *p); /* without its semicolon; NULL for none */
 typedef enum GpExprFlags {
     GpExpr_NoStruct = 1, /* `{` after a path starts a block */
     GpExpr_Let = 2,      /* `let` conditions may stand here */

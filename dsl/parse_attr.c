@@ -70,9 +70,26 @@ static GpNode *parse_attr_path(GpParser *p) {
     return &path->node;
 }
 
+/* An expansion's tokens come from several places: their texts, one space between. */
+static GpNode *join_tokens(GpParser *p, uint32_t open) {
+    GP_VEC(char) text = {0};
+    for (uint32_t i = open + 1; i < p->partner[open]; i++) {
+        const GpToken *t = &p->toks[i];
+        for (uint32_t j = 0; j < t->len; j++)
+            GP_PUSH(p->arena, &text, t->src->text[t->off + j]);
+        GP_PUSH(p->arena, &text, ' ');
+    }
+    const GpToken *t = &p->toks[open];
+    GpAstTokens *tokens = GP_AST_NEW(p->arena, Tokens, ((GpSpan){t->src, t->off, t->len}));
+    tokens->text = gp_intern(p->names, text.len ? text.at : "", text.len ? text.len - 1 : 0);
+    return &tokens->node;
+}
+
 /* The tokens between the delimiters at `open`, as they were written. */
 GpNode *gp_parser_tokens(GpParser *p, uint32_t open) {
     uint32_t close = p->partner[open];
+    if (p->is_expansion)
+        return join_tokens(p, open);
     uint32_t off = p->toks[open].off + p->toks[open].len, end = p->toks[close].off;
     while (off < end && strchr(" \t\r\n", p->src->text[off]))
         off++;
@@ -125,14 +142,11 @@ bool gp_parse_args_or_back(GpParser *p, GpTok close, GpNodeVec *args, GpNode **r
     return false;
 }
 
-/* Attr = "#" ["!"] "[" AttrPath ["(" Exprs ")" | "=" Expr | Group] "]" */
-static GpNode *parse_attr(GpParser *p) {
+/* Meta = AttrPath ["(" Exprs ")" | "=" Expr | Group], or a doc comment, which an expansion has there
+ */
+GpNode *gp_parse_meta(GpParser *p, GpSpan first, bool is_inner) {
     if (p->tok.tok == GpTok_DocComment)
         return parse_doc(p);
-    GpSpan first = gp_parser_span(p);
-    gp_parser_expect(p, GpTok_Pound);
-    bool is_inner = gp_parser_eat(p, GpTok_Not);
-    gp_parser_expect(p, GpTok_LBracket);
     GpNode *path = parse_attr_path(p), *value = NULL, *tokens = NULL;
     GpNodeVec args = {0};
     if (gp_parser_is(p, GpTok_LParen)) {
@@ -146,7 +160,6 @@ static GpNode *parse_attr(GpParser *p) {
         gp_parser_unsupported(p, gp_parser_span(p), "attributes with `[` or `{`");
         gp_parser_skip_group(p);
     }
-    gp_parser_expect(p, GpTok_RBracket);
     GpAstAttr *attr = GP_PARSER_NEW(p, Attr, first);
     attr->is_inner = is_inner;
     attr->path = path;
@@ -154,6 +167,20 @@ static GpNode *parse_attr(GpParser *p) {
     attr->value = value;
     attr->tokens = tokens;
     return &attr->node;
+}
+
+/* Attr = "#" ["!"] "[" Meta "]" */
+static GpNode *parse_attr(GpParser *p) {
+    if (p->tok.tok == GpTok_DocComment)
+        return parse_doc(p);
+    GpSpan first = gp_parser_span(p);
+    gp_parser_expect(p, GpTok_Pound);
+    bool is_inner = gp_parser_eat(p, GpTok_Not);
+    gp_parser_expect(p, GpTok_LBracket);
+    GpNode *attr = gp_parse_meta(p, first, is_inner);
+    gp_parser_expect(p, GpTok_RBracket);
+    attr->span = gp_parser_since(p, first);
+    return attr;
 }
 
 static bool at_inner_attr(const GpParser *p) {
@@ -202,7 +229,7 @@ bool gp_parser_report_lost_attrs(GpParser *p, GpNodeList attrs, const char *what
     if (attrs.len == 0 || !gp_parser_may_report(p))
         return false;
     GpNode *last = attrs.at[attrs.len - 1];
-    if (p->src->text[last->span.off] != '#') {
+    if (last->span.src->text[last->span.off] != '#') {
         GpDiag *d = gp_diag(p->diags, GpDiag_E0585, last->span);
         gp_primary_label(d, "this doc comment doesn't document anything");
         gp_help(

@@ -11,11 +11,11 @@ static GpNode *parse_then(GpParser *p, GpNode *cond, GpSpan keyword, const char 
     if (p->tok.tok == GpTok_LBrace || !gp_parser_may_report(p))
         return gp_parse_block(p, NULL);
     if (cond->kind == GpNode_Block && cond->span.off > keyword.off) {
-        GpSpan gap = {p->src, keyword.off + keyword.len, 0};
+        GpSpan gap = {keyword.src, keyword.off + keyword.len, 0};
         const char *title = gp_arena_printf(p->arena, "condition for `%s` expression", what);
         GpDiag *d = gp_diag(p->diags, GpDiag_G0009, gap, title);
         gp_primary_label(d, "expected condition here");
-        gp_label(d, (GpSpan){p->src, cond->span.off, 1},
+        gp_label(d, (GpSpan){cond->span.src, cond->span.off, 1},
                  "if this block is the condition of the `%s` expression, then it must be followed "
                  "by another block",
                  what);
@@ -26,7 +26,7 @@ static GpNode *parse_then(GpParser *p, GpNode *cond, GpSpan keyword, const char 
         last = ((const GpAstBinary *)last)->rhs;
     if (last != cond && last->kind == GpNode_Block) {
         GpDiag *d = gp_diag(p->diags, GpDiag_G0020, keyword, what);
-        gp_label(d, (GpSpan){p->src, last->span.off, 1},
+        gp_label(d, (GpSpan){last->span.src, last->span.off, 1},
                  "this block is the right-hand side of the operator before it");
         return gp_parser_bad(p);
     }
@@ -123,7 +123,7 @@ static GpNode *parse_for(GpParser *p, GpSym label, GpSpan first) {
     GpNode *pat = gp_parse_pat(p);
     bool is_other = p->tok.tok == GpTok_Eq || gp_parser_is_weak(p, 0, GpTok_OfWord);
     if (!gp_parser_eat(p, GpTok_In) && gp_parser_may_report(p)) {
-        GpSpan gap = {p->src, p->prev.off + p->prev.len, 0};
+        GpSpan gap = {p->prev.src, p->prev.off + p->prev.len, 0};
         GpDiag *d = gp_diag(p->diags, GpDiag_G0009, is_other ? gp_parser_span(p) : gap,
                             "`in` in `for` loop");
         if (is_other)
@@ -161,7 +161,7 @@ GpNode *gp_parse_loop(GpParser *p) {
     GpSpan first = gp_parser_span(p);
     GpSym label = NULL;
     if (p->tok.tok == GpTok_Lifetime) {
-        label = gp_parse_lifetime(p);
+        label = gp_parse_label(p);
         gp_parser_expect(p, GpTok_Colon);
     }
     if (gp_parser_is(p, GpTok_While))

@@ -112,6 +112,22 @@ static void report_unclosed(GpPairing *q) {
     }
 }
 
+void gp_parser_pair_tokens(GpParser *p) {
+    uint32_t *partner = GP_NEW_ARRAY(p->arena, uint32_t, p->count);
+    GP_VEC(uint32_t) open = {0};
+    for (uint32_t i = 0; i < p->count; i++) {
+        if (closer_of(p->toks[i].tok) != GpTok_End) {
+            GP_PUSH(p->arena, &open, i);
+        } else if (is_closer(p->toks[i].tok)) {
+            gp_assert(open.len > 0);
+            uint32_t at = open.at[--open.len];
+            partner[at] = i;
+            partner[i] = at;
+        }
+    }
+    p->partner = partner;
+}
+
 bool gp_parser_read_tokens(GpParser *p) {
     GP_VEC(GpToken) toks = {0};
     GpLexer lx;

@@ -21,7 +21,7 @@ bool gp_parser_at_expr(const GpParser *p) {
         GpTok_Unsafe,   GpTok_While,    GpTok_ColonColon, GpTok_AndAnd, GpTok_OrOr,
         GpTok_Shl,      GpTok_DotDot,   GpTok_DotDotEq,   GpTok_Minus,  GpTok_Star,
         GpTok_And,      GpTok_Or,       GpTok_Less,       GpTok_Not,    GpTok_LParen,
-        GpTok_LBracket, GpTok_LBrace,
+        GpTok_LBracket, GpTok_LBrace,   GpTok_Fragment,
     };
     for (size_t i = 0; i < GP_COUNT(starts); i++) {
         if (starts[i] == p->tok.tok)
@@ -119,7 +119,7 @@ GpNode *gp_parse_jump(GpParser *p, unsigned flags) {
     bool has_label = tok != GpTok_Return && gp_parser_is(p, GpTok_Lifetime) &&
                      gp_parser_peek(p, 1) != GpTok_Colon;
     if (has_label)
-        label = gp_parse_lifetime(p);
+        label = gp_parse_label(p);
     if (tok != GpTok_Continue && at_operand(p, flags))
         value = gp_parse_binary(p, 0, flags & GpExpr_NoStruct);
     if (tok == GpTok_Continue) {

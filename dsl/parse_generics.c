@@ -9,6 +9,17 @@ GpSym gp_parse_lifetime(GpParser *p) {
     return gp_parser_sym(p, span);
 }
 
+GpSym gp_parse_label(GpParser *p) {
+    const GpSource *src = p->tok.src;
+    GpSym name = gp_parse_lifetime(p);
+    if (!name || !src->root)
+        return name;
+    char *own = gp_arena_alloc(p->arena, name->len + 1 + sizeof src);
+    memcpy(own, name->name, name->len + 1);
+    memcpy(own + name->len + 1, &src, sizeof src);
+    return gp_intern(p->names, own, name->len + 1 + sizeof src);
+}
+
 /* ConstDefault = Block | Path | ["-"] Literal */
 static GpNode *parse_const_default(GpParser *p) {
     if (p->tok.tok == GpTok_LBrace)

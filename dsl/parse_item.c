@@ -188,7 +188,7 @@ static GpNode *parse_item_type(GpParser *p, const char *what) {
     if (gp_parser_eat(p, GpTok_Colon))
         return gp_parse_type(p);
     if ((p->tok.tok == GpTok_Eq || p->tok.tok == GpTok_Semi) && gp_parser_may_report(p)) {
-        GpSpan gap = {p->src, p->prev.off + p->prev.len, 0};
+        GpSpan gap = {p->prev.src, p->prev.off + p->prev.len, 0};
         GpDiag *d = gp_diag(p->diags, GpDiag_G0009, gap,
                             gp_arena_printf(p->arena, "type for `%s` item", what));
         gp_suggest(d, gap, ": <type>", "provide a type for the item");

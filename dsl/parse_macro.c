@@ -1,10 +1,21 @@
 /* Macro calls and macro_rules definitions. No macro is expanded here. */
+#include "dsl/macro.h"
 #include "dsl/parse.h"
 
 static GpTok closer_of(GpTok open) {
     return open == GpTok_LParen     ? GpTok_RParen
            : open == GpTok_LBracket ? GpTok_RBracket
                                     : GpTok_RBrace;
+}
+
+/* Keeps the group at token `open`, delimiters included, for the expansion of `node`. */
+static void keep_tokens(GpParser *p, const GpNode *node, uint32_t open) {
+    if (!p->macros || p->parked)
+        return;
+    GpTokenRun *run = GP_NEW(p->arena, GpTokenRun);
+    run->toks = &p->toks[open];
+    run->len = p->partner[open] - open + 1;
+    gp_map_set(p->arena, p->macros, node, run);
 }
 
 /* MacroCall = Path "!" (Open [Exprs | Expr ";" Expr | Tokens] Close) */
@@ -34,6 +45,7 @@ GpNode *gp_parse_macro(GpParser *p, GpNode *path) {
     macro->args = gp_parser_list(&args);
     macro->repeat = repeat;
     macro->tokens = tokens;
+    keep_tokens(p, &macro->node, open_at);
     return &macro->node;
 }
 
@@ -49,7 +61,8 @@ GpNode *gp_parse_macro_rules(GpParser *p, GpNodeList attrs) {
         gp_parser_unexpected(p);
         return gp_parser_bad(p);
     }
-    GpNode *body = gp_parser_tokens(p, p->at);
+    uint32_t open_at = p->at;
+    GpNode *body = gp_parser_tokens(p, open_at);
     gp_parser_skip_group(p);
     if (open != GpTok_LBrace)
         gp_parser_expect(p, GpTok_Semi);
@@ -57,5 +70,6 @@ GpNode *gp_parse_macro_rules(GpParser *p, GpNodeList attrs) {
     rules->attrs = attrs;
     rules->name = name;
     rules->body = body;
+    keep_tokens(p, &rules->node, open_at);
     return &rules->node;
 }

@@ -1,4 +1,5 @@
 /* Patterns. */
+#include "dsl/macro.h"
 #include "dsl/parse.h"
 
 /* Pats = [Pat {"," Pat} [","]] Close; *has_comma tells (p) from (p,) */
@@ -176,9 +177,10 @@ static GpNode *parse_path_pat(GpParser *p) {
     if (p->tok.tok == GpTok_LBrace)
         return parse_struct_pat(p, path);
     if (p->tok.tok == GpTok_Not) {
-        gp_parse_macro(p, path);
-        gp_parser_unsupported(p, path->span, "macros in patterns");
-        return gp_parser_bad(p);
+        GpNode *macro = gp_parse_macro(p, path);
+        GpAstPatMacro *pat = GP_PARSER_NEW(p, PatMacro, first);
+        pat->macro = macro;
+        return &pat->node;
     }
     if (p->tok.tok == GpTok_LParen) {
         bool has_comma;
@@ -237,6 +239,8 @@ static GpNode *parse_pat_kind(GpParser *p) {
         return parse_ref_pat(p);
     if (at_name_pat(p))
         return parse_name_pat(p);
+    if (gp_parser_at_fragment(p, GP_FRAGMENT_EXPRS | GP_FRAGMENT_PATS))
+        return gp_parse_fragment(p, GpFragment_Pat);
     if (gp_parser_at_path(p))
         return parse_path_pat(p);
     return parse_lit_pat(p);

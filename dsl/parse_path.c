@@ -1,4 +1,5 @@
 /* Paths and generic arguments. */
+#include "dsl/macro.h"
 #include "dsl/parse.h"
 
 static bool is_segment_word(GpTok tok) {
@@ -8,7 +9,7 @@ static bool is_segment_word(GpTok tok) {
 bool gp_parser_at_path(GpParser *p) {
     GpTok tok = p->tok.tok;
     return gp_parser_is(p, GpTok_Name) || is_segment_word(tok) || tok == GpTok_ColonColon ||
-           gp_parser_is_punct(p, GpTok_Less);
+           gp_parser_at_fragment(p, 1u << GpFragment_Path) || gp_parser_is_punct(p, GpTok_Less);
 }
 
 /* Assoc = Name (":" Bounds | "=" (Type | ConstArg)) */
@@ -32,6 +33,19 @@ static GpNode *parse_assoc(GpParser *p) {
     return &assoc->node;
 }
 
+/* An expression that a macro was given: a name may be a type's or a constant's. */
+static GpNode *parse_expr_arg(GpParser *p) {
+    GpSpan first = gp_parser_span(p);
+    if (p->tok.fragment->run.len == 1 && p->tok.fragment->run.toks[0].tok == GpTok_Name)
+        return gp_parse_fragment(p, GpFragment_Ty);
+    GpNode *value = gp_parse_fragment(p, GpFragment_Expr);
+    if (value->kind == GpNode_Lit || value->kind == GpNode_Block)
+        return value;
+    GpAstBlock *block = GP_PARSER_NEW(p, Block, first);
+    block->tail = value;
+    return &block->node;
+}
+
 /* GenericArg = Lifetime | Block | ["-"] Literal | Assoc | Type */
 static GpNode *parse_generic_arg(GpParser *p) {
     GpSpan first = gp_parser_span(p);
@@ -46,6 +60,8 @@ static GpNode *parse_generic_arg(GpParser *p) {
         return gp_parse_block(p, NULL);
     if (p->tok.tok == GpTok_Name && (next == GpTok_Eq || next == GpTok_Colon))
         return parse_assoc(p);
+    if (gp_parser_at_fragment(p, GP_FRAGMENT_EXPRS))
+        return parse_expr_arg(p);
     GpNode *lit = gp_parse_neg_lit(p);
     return lit ? lit : gp_parse_type(p);
 }
@@ -115,6 +131,8 @@ GpNode *gp_parse_path(GpParser *p, GpPathStyle style) {
     GpNode *self_type = NULL, *self_trait = NULL;
     GpNodeVec segs = {0};
     bool is_global = false;
+    if (gp_parser_at_fragment(p, 1u << GpFragment_Path))
+        return gp_parse_fragment(p, GpFragment_Path);
     if (style != GpPath_Plain && gp_parser_eat_punct(p, GpTok_Less)) {
         self_type = gp_parse_type(p);
         if (gp_parser_eat(p, GpTok_As))

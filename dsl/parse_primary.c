@@ -1,4 +1,5 @@
 /* Operands: literals, paths, groups, struct literals, and the postfix operators. */
+#include "dsl/macro.h"
 #include "dsl/parse.h"
 
 static bool is_number_suffix(const char *at, size_t len) {
@@ -238,6 +239,8 @@ GpNode *gp_parse_primary(GpParser *p, unsigned flags) {
         return parse_wild(p);
     if (gp_parser_at_path(p))
         return parse_path_expr(p, flags);
+    if (gp_parser_at_fragment(p, GP_FRAGMENT_EXPRS))
+        return gp_parse_fragment(p, GpFragment_Expr);
     if (tok == GpTok_Async) {
         gp_parser_unsupported(p, gp_parser_span(p), "`async` blocks and closures");
         gp_parser_park(p);

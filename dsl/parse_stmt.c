@@ -1,8 +1,8 @@
 /* Blocks and statements. */
 #include "dsl/parse.h"
 
-/* Let = "let" PatNoOr [":" Type] ["=" Expr ["else" Block]] ";" */
-static GpNode *parse_let(GpParser *p, GpNodeList attrs) {
+/* Let = "let" PatNoOr [":" Type] ["=" Expr ["else" Block]], then ";" */
+static GpNode *parse_let(GpParser *p, GpNodeList attrs, bool needs_semi) {
     GpSpan first = gp_parser_span(p);
     GpNode *type = NULL, *init = NULL, *otherwise = NULL;
     gp_parser_expect(p, GpTok_Let);
@@ -14,7 +14,8 @@ static GpNode *parse_let(GpParser *p, GpNodeList attrs) {
         if (gp_parser_eat(p, GpTok_Else))
             otherwise = gp_parse_block(p, NULL);
     }
-    gp_parser_expect_semi(p);
+    if (needs_semi)
+        gp_parser_expect_semi(p);
     GpAstLet *let = GP_PARSER_NEW(p, Let, first);
     let->attrs = attrs;
     let->pat = pat;
@@ -51,7 +52,8 @@ static GpNode *parse_expr_stmt(GpParser *p, GpNodeList attrs, GpNode **tail) {
         attrs = (GpNodeList){0};
     }
     bool has_semi = gp_parser_eat(p, GpTok_Semi);
-    if (!has_semi && gp_parser_is(p, GpTok_RBrace)) {
+    bool is_end = gp_parser_is(p, GpTok_RBrace) || (p->is_expansion && p->at == p->count - 1);
+    if (!has_semi && is_end && !p->parked) {
         if (attrs.len > 0)
             gp_parser_unsupported(p, attrs.at[0]->span, "attributes on the value of a block");
         *tail = expr;
@@ -67,14 +69,14 @@ static GpNode *parse_expr_stmt(GpParser *p, GpNodeList attrs, GpNode **tail) {
 }
 
 /* Stmt = ";" | {Attr} (Let | Item | ExprStmt); NULL when there is nothing to keep */
-static GpNode *parse_stmt(GpParser *p, GpNode **tail) {
+GpNode *gp_parse_stmt(GpParser *p, GpNode **tail) {
     if (gp_parser_eat(p, GpTok_Semi))
         return NULL;
     GpNodeList attrs = gp_parse_outer_attrs(p);
     if (p->tok.tok == GpTok_RBrace && gp_parser_report_lost_attrs(p, attrs, "statement"))
         return NULL;
     if (p->tok.tok == GpTok_Let)
-        return parse_let(p, attrs);
+        return parse_let(p, attrs, true);
     if (!gp_parser_at_item(p))
         return parse_expr_stmt(p, attrs, tail);
     GpSpan first = gp_parser_span(p);
@@ -82,6 +84,15 @@ static GpNode *parse_stmt(GpParser *p, GpNode **tail) {
     GpAstItemStmt *stmt = GP_PARSER_NEW(p, ItemStmt, first);
     stmt->item = item;
     return &stmt->node;
+}
+
+GpNode *gp_parse_stmt_alone(GpParser *p) {
+    GpNodeList attrs = gp_parse_outer_attrs(p);
+    if (p->tok.tok == GpTok_Let)
+        return parse_let(p, attrs, false);
+    if (gp_parser_at_item(p))
+        return gp_parse_item(p, attrs);
+    return gp_parse_expr_with(p, GpExpr_Stmt);
 }
 
 /* Block = "{" {InnerAttr} {Stmt} [Expr] "}" */
@@ -94,7 +105,7 @@ GpNode *gp_parse_block(GpParser *p, GpNodeVec *inner) {
         gp_parse_inner_attrs(p, inner ? inner : &attrs);
         while (!gp_parser_is(p, GpTok_RBrace) && !p->parked) {
             uint32_t start = p->at;
-            GpNode *stmt = parse_stmt(p, &tail);
+            GpNode *stmt = gp_parse_stmt(p, &tail);
             if (stmt)
                 GP_PUSH(p->arena, &stmts, stmt);
             gp_parser_recover(p, start, close, GpTok_Semi);

@@ -1,4 +1,5 @@
 /* Types. */
+#include "dsl/macro.h"
 #include "dsl/parse.h"
 
 /* TupleType = "(" [Type {"," Type} [","]] ")"; parentheses around one type leave no node */
@@ -222,6 +223,8 @@ static GpNode *parse_type_kind(GpParser *p, bool allows_plus) {
             return parse_fn_type(p, first, lifetimes);
         return make_bounds_type(p, first, true, one_bound(p, lifetimes));
     }
+    if (gp_parser_at_fragment(p, 1u << GpFragment_Ty))
+        return gp_parse_fragment(p, GpFragment_Ty);
     if (gp_parser_at_path(p))
         return parse_path_type(p);
     memset(p->expected, 0, sizeof p->expected);

@@ -267,6 +267,15 @@ static void report_unsupported(GpCollect *k, GpSpan span, const char *what) {
     gp_primary_label(gp_diag(k->c->diags, GpDiag_G0008, span, what), "not supported");
 }
 
+/* Calls are expanded before names are resolved; the def is what `use` finds. A later definition of
+** the name hides an earlier one. */
+static void collect_macro(GpCollect *k, GpDef *parent, GpAstMacroRules *item) {
+    GpDef *def = start_item(k, GpDef_Macro, item->name, &item->node, parent);
+    def->is_pub = true;
+    if (item->name)
+        gp_map_set(k->c->arena, &parent->macros, item->name, def);
+}
+
 static void collect_item(GpCollect *k, GpDef *parent, GpNode *item) {
     GpDef *def;
     if (item->kind == GpNode_Fn) {
@@ -291,14 +300,10 @@ static void collect_item(GpCollect *k, GpDef *parent, GpNode *item) {
         collect_module(k, parent, GP_AS(Module, item));
     } else if (item->kind == GpNode_Use) {
         gp_collect_use(k, parent, GP_AS(Use, item));
-    } else if (item->kind == GpNode_MacroRules && k->is_std) {
-        def = start_item(k, GpDef_Macro, GP_AS(MacroRules, item)->name, item, parent);
-        def->is_pub = true;
-        enter_name(k, parent, def, GpNs_Macro);
     } else if (item->kind == GpNode_MacroRules) {
-        report_unsupported(k, item->span, "macro definitions");
+        collect_macro(k, parent, GP_AS(MacroRules, item));
     } else if (item->kind == GpNode_MacroItem) {
-        report_unsupported(k, item->span, "macros in the place of items");
+        gp_report_macro(k->c, GP_AS(MacroItem, item)->macro);
     } else if (item->kind == GpNode_Extern) {
         report_unsupported(k, item->span, "extern blocks");
     } else if (item->kind == GpNode_Union) {
@@ -306,6 +311,15 @@ static void collect_item(GpCollect *k, GpDef *parent, GpNode *item) {
     } else {
         gp_assert(item->kind == GpNode_Bad);
     }
+}
+
+void gp_report_macro(GpCheck *c, GpNode *call) {
+    if (call->kind != GpNode_Macro)
+        return;
+    GpAstPath *path = GP_AS(Path, GP_AS(Macro, call)->path);
+    const char *name = GP_AS(Segment, path->segments.at[path->segments.len - 1])->name->name;
+    gp_primary_label(gp_diag(c->diags, GpDiag_G0223, path->node.span, name),
+                     "not a macro that kernels know");
 }
 
 void gp_collect_items(GpCollect *k, GpDef *parent, GpNodeList items) {

@@ -117,7 +117,7 @@ static GpDef *const_path(GpCheck *c, GpDef *scope, GpNode *node) {
     GpSym lone = path->segments.len == 1 && !path->self_type
                      ? GP_AS(Segment, path->segments.at[0])->name
                      : NULL;
-    if (lone && c->is_local && c->is_local(c->is_local_ud, lone)) {
+    if (lone && c->is_local && c->is_local(c->is_local_ud, lone, path->segments.at[0]->span)) {
         GpDiag *d = gp_diag(c->diags, GpDiag_E0435, node->span);
         gp_primary_label(d, "non-constant value");
         return NULL;

@@ -116,8 +116,10 @@ static const GpType *read_type(GpCheck *c, GpDef *scope, GpNode *node) {
         return unsupported(c, node->span,
                            GP_AS(TypeBounds, node)->is_dyn ? "trait objects"
                                                            : "`impl Trait` types in this place");
-    if (node->kind == GpNode_TypeMacro)
-        return unsupported(c, node->span, "macros in the place of types");
+    if (node->kind == GpNode_TypeMacro) {
+        gp_report_macro(c, GP_AS(TypeMacro, node)->macro);
+        return gp_ty_error(c->types);
+    }
     gp_assert(node->kind == GpNode_Bad || gp_node_group(node->kind) == GpGroup_Expr);
     return gp_ty_error(c->types);
 }

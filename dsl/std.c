@@ -28,7 +28,7 @@ static GpAstFile *parse_text(GpStd *std, const char *name, const char *text, siz
         gp_throw(std->session, GpStatus_NoMemory);
     deferred->object = source;
     deferred->fn = release_source;
-    GpParse p = {std->arena, std->names, std->diags};
+    GpParse p = {std->arena, std->names, std->diags, NULL};
     return gp_parse_file(&p, source);
 }
 

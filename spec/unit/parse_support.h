@@ -23,7 +23,7 @@ typedef struct ParseCase {
 static inline void parse_in(GpSession *s, void *ud) {
     ParseCase *c = ud;
     c->names = gp_interner_make(c->arena);
-    GpParse p = {c->arena, c->names, c->diags};
+    GpParse p = {c->arena, c->names, c->diags, NULL};
     c->file = gp_parse_file(&p, c->src);
     c->is_parsed = gp_diags_errors(c->diags) == 0;
     if (!c->is_parsed)

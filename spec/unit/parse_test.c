@@ -139,7 +139,7 @@ static void test_equality_sees_differences(void **state) {
         parse_text(&a, pair[0]);
         assert_true(a.is_parsed && a.is_stable);
         b = (ParseCase){.src = gp_source_new(s, "b", pair[1], strlen(pair[1]), 1, 1)};
-        GpParse p = {a.arena, a.names, a.diags};
+        GpParse p = {a.arena, a.names, a.diags, NULL};
         GpAstFile *other = gp_parse_file(&p, b.src);
         assert_int_equal(gp_diags_errors(a.diags), 0);
         if (gp_node_equal(&a.file->node, &other->node) != is_same)
