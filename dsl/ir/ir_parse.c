@@ -337,6 +337,18 @@ typedef struct Head {
     uint32_t operand_count, type_count;
 } Head;
 
+/* The values that stand here are results of the next instruction, no operands. */
+static bool is_at_results(const Parser *p) {
+    uint32_t at = p->at;
+    GpIrToken next = p->now;
+    while (next.tok == GpIrTok_Value) {
+        next = gp_ir_lex(p->src, &at);
+        if (next.tok != GpIrTok_Punct || *next.text.at != ',') break;
+        next = gp_ir_lex(p->src, &at);
+    }
+    return next.tok == GpIrTok_Punct && *next.text.at == '=';
+}
+
 static void parse_head(Parser *p, Head *h) {
     if (p->now.tok != GpIrTok_Word || !gp_op_find(p->now.text, &h->op)) {
         expected(p, "an operation");
@@ -349,7 +361,7 @@ static void parse_head(Parser *p, Head *h) {
         if (has_target) h->target = need_label(p);
         else h->label = need_token(p, GpIrTok_Label, "a label");
     }
-    if (p->now.tok == GpIrTok_Value) {
+    if (p->now.tok == GpIrTok_Value && !is_at_results(p)) {
         do {
             if (h->operand_count == MAX_LIST) expected(p, "fewer operands");
             else h->operands[h->operand_count++] = need_value(p);
