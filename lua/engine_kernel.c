@@ -3,6 +3,8 @@
 ** A call is described by its arguments' kinds, dtypes, extents, strides and alignment. The last
 ** call's description is kept: an equal one reuses its code, grid and parameter plan, and only
 ** addresses and scalars are read again. */
+#include <stdio.h>
+
 #include "lua/engine_private.h"
 
 #include "core/os_posix.h"
@@ -297,12 +299,24 @@ static GpStatus add_variant(GpKernel *k, const uint64_t key[2], GpDevice *device
     return GpStatus_Ok;
 }
 
+/* A GPU older than every target, or a driver older than every PTX. */
+static GpStatus refuse_device(Bind *b) {
+    const GpDeviceInfo *info = gp_device_info(b->device);
+    char text[128];
+    snprintf(text, sizeof text,
+             "no kernels for `%s`, an sm_%u whose driver takes PTX %u.%u: sm_80 and PTX 7.8 are the least",
+             info->name, info->sm, info->max_ptx / 10u, info->max_ptx % 10u);
+    gp_diag(b->diags, GpDiag_G0900, gp_engine_resolve(b->kernel->engine, b->site), text);
+    return GpStatus_Unsupported;
+}
+
 static GpStatus build_variant(Bind *b, GpExec **out) {
     GpEngine *e = b->kernel->engine;
     GpTarget target;
     GpImage *image = NULL;
     uint64_t start = gp_clock_ns();
     GpStatus status = gp_engine_target(e, b->device, &target);
+    if (status == GpStatus_Unsupported) return refuse_device(b);
     if (status == GpStatus_Ok) status = protect(b, instantiate);
     if (status != GpStatus_Ok) return status;
     e->stats.instantiated++;

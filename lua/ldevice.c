@@ -72,7 +72,9 @@ static int device_index(lua_State *L) {
     else if (strcmp(name, "memory") == 0) lua_pushinteger(L, (lua_Integer)info->memory);
     else if (strcmp(name, "driver") == 0) lua_pushinteger(L, info->driver_version);
     else if (strcmp(name, "math") == 0)
-        lua_pushstring(L, gp_codegen_device_math(gp_engine_codegen(gp_lua_state(L)->engine)));
+        lua_pushstring(L, info->kind == GpDevice_Cuda
+                              ? gp_codegen_device_math(gp_engine_codegen(gp_lua_state(L)->engine))
+                              : NULL);
     else lua_pushnil(L);
     return 1;
 }
@@ -200,7 +202,7 @@ const GpLuaFn gp_lua_device_functions[] = {
 };
 
 const GpLuaFn gp_lua_device_methods[] = {
-    {"__index", device_index, "d.name, .kind, .product, .sm, .processors, .memory, .driver, .math", "Facts of the device; math is the path of the library of device functions that GPU kernels use."},
+    {"__index", device_index, "d.name, .kind, .product, .sm, .processors, .memory, .driver, .math", "Facts of the device; math: the path of the library of device functions that a GPU's kernels use."},
     {"__tostring", device_tostring, "tostring(d) -> string", "Its name."},
     {NULL, NULL, NULL, NULL},
 };

@@ -114,6 +114,7 @@ static int tensor_newindex(lua_State *L) {
     }
     GpDiags *diags = gp_lua_diags(L);
     GpSite site = gp_lua_site(L);
+    gp_lua_check(L, gp_tensor_check(t, GpAccess_Write, site, diags)); /* names t, not the element */
     GpBox *element = gp_box_push(L, GP_TENSOR, 0);
     GpTensor *view = NULL;
     gp_lua_check(L, gp_tensor_slice(t, start, stop, site, diags, &view));

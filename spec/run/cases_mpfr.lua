@@ -46,7 +46,8 @@ local function check(h, t)
   for _, s in ipairs(spellings) do
     local ulps = spellings.exact and 0 or bounds.of(s[1], t.dtype)
     local got = h.launch(s[2], module[s[2]], operands, t.dtype, t.count)
-    local is_right, wrong, worst = h.compare(t.dtype, got, expected, ulps)
+    local is_right, wrong, worst = h.compare(t.dtype, got, expected, ulps, t.count,
+      bounds.allowance(h.math, s[1], t.dtype, t.columns[2]))
     if not is_right then
       local at = math.tointeger(wrong:match("element (%d+)")) + 1
       local args = {}

@@ -31,6 +31,7 @@ end
 
 local device = assert(gpu.device(options.device))
 h.device, h.filter, h.folder = device, options.filter, folder
+h.math = device.kind == "cuda" and device.math or nil
 h.seed = math.tointeger(options.seed)
 -- The interpreter is the oracle of the others; a million elements of each operation are theirs.
 h.has_large = device.kind ~= "interp"
@@ -54,9 +55,19 @@ function h.report(group)
     group.skipped and "  " .. group.skipped or ""))
 end
 
-print(("device %s, %s, seed %d"):format(device.name, device.product or device.kind, h.seed))
+print(("device %s, %s, seed %d%s"):format(device.name, device.product or device.kind, h.seed,
+  device.kind == "cuda" and ", device math " .. tostring(device.math) or ""))
 local started = gpu.clock()
 for _, name in ipairs(CASES) do require(name)(h) end
+
+-- Every elementwise operation that the program has was run.
+if not h.filter then
+  h.group("coverage", function()
+    for _, op in ipairs(gpu.ops()) do
+      h.check(not op.elementwise or h.covered[op.name], "no case runs `%s`: add a row to ops.lua", op.name)
+    end
+  end)
+end
 
 -- The largest errors seen, by function and type.
 local functions = {}

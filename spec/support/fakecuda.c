@@ -9,6 +9,7 @@
 **   GPULUA_FAKE_MISSING  comma-separated symbols that do not exist
 **   GPULUA_FAKE_MEMORY   bytes of device memory; default 1 GiB
 **   GPULUA_FAKE_POOLS    0: no memory pools
+**   GPULUA_FAKE_SM       compute capability; default 90
 **   GPULUA_FAKE_STICKY   "N:CODE": launch number N (from 1) makes every later call return CODE
 ** Built with FAKE_PLAIN it has no cuGetProcAddress, only plain names. */
 #include <stdio.h>
@@ -278,13 +279,17 @@ GpCuResult fake_device_attribute(int *value, GpCuDeviceAttribute attribute, GpCu
         int attribute, value;
     } known[] = {{GpCu_MaxThreadsPerBlock, 1024}, {GpCu_MaxBlockX, 1024}, {GpCu_MaxBlockY, 1024},
                  {GpCu_MaxBlockZ, 64}, {GpCu_MaxGridX, INT32_MAX}, {GpCu_MaxGridY, 65535},
-                 {GpCu_MaxGridZ, 65535}, {GpCu_Multiprocessors, 4}, {GpCu_CapabilityMajor, 9},
-                 {GpCu_CapabilityMinor, 0}, {GpCu_MaxSharedOptin, 232448}};
+                 {GpCu_MaxGridZ, 65535}, {GpCu_Multiprocessors, 4}, {GpCu_MaxSharedOptin, 232448}};
+    int sm = env_number("GPULUA_FAKE_SM", 90);
     *value = attribute == GpCu_PoolsSupported && fake.has_pools;
     for (size_t i = 0; i < GP_COUNT(known); i++) {
         if (known[i].attribute == attribute)
             *value = known[i].value;
     }
+    if (attribute == GpCu_CapabilityMajor)
+        *value = sm / 10;
+    if (attribute == GpCu_CapabilityMinor)
+        *value = sm % 10;
     return device < fake.count ? 0 : 101;
 }
 GpCuResult fake_device_memory(size_t *bytes, GpCuDevice device) {

@@ -1,0 +1,52 @@
+-- Prints docs/numerics.md: what bounds.lua says, in words. BLESS=1 of numerics_spec.lua writes it.
+package.path = (debug.getinfo(1, "S").source:match "^@(.*)/[^/]*$" or ".") .. "/?.lua;" .. package.path
+local bounds = require "bounds"
+
+local out = {}
+local function line(text, ...) out[#out + 1] = text:format(...) end
+
+line "# Numerics"
+line ""
+line "What a kernel's numbers are, on every device. `spec/run` checks it: each operation on each element type,"
+line "on both tracks, against plain Lua, and the functions of this table against MPFR. This page is made from"
+line "`spec/run/bounds.lua`."
+line ""
+line "- **Integers** wrap. `/` and `%%` truncate toward zero; `MIN / -1` is `MIN`; division by zero is a failed check."
+line "  Shift counts are taken modulo the width."
+line "- **f32 and f64** `+ - * /`, `%%`, `sqrt`, `fma`, `abs`, `min`, `max`, `floor`, `ceil`, `trunc`, `round` and"
+line "  comparisons are exact to the last bit, and equal on CPU, GPU and interpreter. Subnormal numbers are kept."
+line "- **Contraction**: `a * b + c` is one `fma` wherever the compiler's own pass says so, the same on every device;"
+line "  the backend never contracts."
+line "- **f16, bf16, tf32, f8e4m3fn, f8e5m2** are computed in f32 and rounded once to the format. That is the correctly"
+line "  rounded result for `+ - * /` and `sqrt`; `fma` is rounded to f32 first."
+line "- **Conversions** are Rust's `as`: float to integer truncates and saturates, NaN becomes 0; to a float rounds to"
+line "  nearest, ties to even. f8e4m3fn has no infinity: what is too large becomes 448."
+line "- **min and max** of a number and NaN are the number; -0 is less than 0."
+line "- **NaN**: any NaN may become any other quiet NaN. The interpreter quiets signaling NaNs."
+line ""
+line "## Functions"
+line ""
+line "Largest error in units in the last place (ULP); special values as in C's `<math.h>`."
+line ""
+line "| function | f32 | f64 | narrower |"
+line "|---|---|---|---|"
+local names = {}
+for name in pairs(bounds.f32) do names[#names + 1] = name end
+table.sort(names)
+for _, name in ipairs(names) do line("| `%s` | %g | %g | %g |", name, bounds.f32[name], bounds.f64[name], bounds.narrow) end
+line ""
+line "CPU kernels use the C library's functions. GPU kernels use NVIDIA's libdevice where it is installed, else libclc's"
+line "functions, for which"
+line ""
+local function list(set)
+  local t = {}
+  for name in pairs(set) do t[#t + 1] = "`" .. name .. "`" end
+  table.sort(t)
+  return table.concat(t, ", ")
+end
+line("- results below 2^-126 of %s in f32 and narrower types may be 0;", list(bounds.libclc.flushed))
+line("- %s in f64 may be wrong where the exponent's magnitude is 2^62 or more.", list(bounds.libclc.exponent))
+line ""
+line "`gpu.device().math` and `gpulua doctor` tell which is used."
+
+io.write(table.concat(out, "\n"), "\n")
