@@ -165,7 +165,8 @@ static bool check_Block(V *v, I *inst) {
 static bool check_turn(V *v, I *inst, I *loop) {
     const GpRegion *r = loop->regions[0];
     uint32_t skip = loop->op == GpOp_For ? 1 : 0;
-    return check_results_like(v, inst, inst->operands, inst->operand_count, r->params + skip,
+    GpValue *const *carried = skip ? r->params + skip : r->params;
+    return check_results_like(v, inst, inst->operands, inst->operand_count, carried,
                               r->param_count - skip, "carried values");
 }
 
