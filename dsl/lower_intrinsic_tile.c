@@ -287,10 +287,14 @@ GpVal gp_lower_ConvertScalar(GpLower *lo, const GpLowerCall *call) {
     return gp_call_result(lo, call, gp_lower_convert(lo, gp_call_scalar(lo, call, 0), to));
 }
 
+/* Of bools, where false is the lesser, the least is `and`, the greatest `or`. */
 GpVal gp_lower_MinMax(GpLower *lo, const GpLowerCall *call) {
     GpValue *x[2];
     read_elementwise(lo, call, x, 2);
-    GpOp op = !strncmp(gp_call_sister(call), "min", 3) ? GpOp_Min : GpOp_Max;
+    bool is_min = !strncmp(gp_call_sister(call), "min", 3);
+    GpOp op = is_min ? GpOp_Min : GpOp_Max;
+    if (x[0]->type->elem == GpElem_Bool)
+        op = is_min ? GpOp_And : GpOp_Or;
     return gp_call_result(lo, call, gp_build2(&lo->b, op, x[0], x[1]));
 }
 

@@ -134,9 +134,20 @@ GpValue *gp_lower_ceil_div(GpLower *lo, GpValue *x, GpValue *y) {
     return gp_build2(&lo->b, GpOp_Add, quotient, gp_build_cast(&lo->b, has_rest, x->type->elem));
 }
 
+/* A generic element type has every operator, until it is known. */
+static bool has_operator(GpLower *lo, GpOp op, const GpValue *x, GpSpan span) {
+    if (gp_sig_takes(gp_op_info[op].sig, x->type->elem))
+        return true;
+    gp_lower_refuse(lo, span, "`%s` of elements of type `%s`", gp_op_info[op].name,
+                    gp_elem_info[x->type->elem].name);
+    return false;
+}
+
 static GpValue *apply(GpLower *lo, const BinaryRow *row, GpValue *x, GpValue *y, GpSpan span) {
     if (row->is_cmp)
         return gp_build_cmp(&lo->b, row->pred, x, y);
+    if (!has_operator(lo, row->op, x, span))
+        return x;
     if (row->op == GpOp_Div || row->op == GpOp_Rem)
         return gp_lower_divide(lo, row->op, x, y, span);
     if (row->op == GpOp_Shl || row->op == GpOp_Shr)
@@ -236,7 +247,10 @@ GpVal gp_lower_unary(GpLower *lo, GpNode *n) {
     GpValue *x = operand(lo, gp_lower_place(lo, u->operand), u->operand->span);
     if (!x || lo->is_dead)
         return gp_lower_undef(lo, t);
-    return gp_lower_one(lo, t, gp_build1(&lo->b, u->op == GpTok_Minus ? GpOp_Neg : GpOp_Not, x));
+    GpOp op = u->op == GpTok_Minus ? GpOp_Neg : GpOp_Not;
+    if (!has_operator(lo, op, x, n->span))
+        return gp_lower_undef(lo, t);
+    return gp_lower_one(lo, t, gp_build1(&lo->b, op, x));
 }
 
 static void assign_to(GpLower *lo, GpNode *lhs, GpVal v) {

@@ -147,6 +147,22 @@ describe("with", function()
     assert.are.equal("G0340", select(2, pcall(k.copies.with, k.copies, { U = "i16" })).code)
   end)
 
+  it("refuses an operator that the element type lacks", function()
+    local twice = gpu.kernels([[
+      #[tile]
+      fn twice<T: ElementType, const B: i32>(z: &mut Tensor<T, {[B]}>, x: &Tensor<T, {[-1]}>) {
+          z.store(x.load_like(z) + x.load_like(z));
+      }
+    ]]).twice
+    local x, z = gpu.ones({ 8 }, "bool"), gpu.zeros({ 8 }, "bool")
+    local ok, err = pcall(twice, z:tiles { 8 }, x)
+    assert.is_false(ok)
+    assert.are.equal("G0251", err.code)
+    local y, w = gpu.ones({ 8 }, "u8"), gpu.zeros({ 8 }, "u8")
+    twice(w:tiles { 8 }, y):sync()
+    assert.are.equal(2, w[8])
+  end)
+
   it("compiles each variant once", function()
     local module, x, z = gpu.kernels(KERNELS), gpu.arange(1000), gpu.zeros { 1000 }
     local before = gpu.compile_stats().instantiated

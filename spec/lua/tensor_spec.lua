@@ -241,9 +241,8 @@ describe("a tensor", function()
     collectgarbage()
     local most = 0
     for i = 1, 20000 do
-      local t = gpu.empty { 16 << 20 }
+      gpu.empty { 16 << 20 }
       if i % 16 == 0 then most = math.max(most, gpu.memory().used) end
-      t = nil -- luacheck: ignore
     end
     assert(most <= gpu.memory().total // 2, ("%d MiB of %d were in use"):format(most >> 20, gpu.memory().total >> 20))
   end)

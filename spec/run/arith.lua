@@ -188,6 +188,8 @@ arith.integer = {
 }
 
 arith.bool = {
+  min = function(_, x, y) return x & y end,
+  max = function(_, x, y) return x | y end,
   ["and"] = function(_, x, y) return x & y end,
   ["or"] = function(_, x, y) return x | y end,
   xor = function(_, x, y) return x ~ y end,

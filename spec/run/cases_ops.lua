@@ -33,7 +33,7 @@ local function expected_codes(h, row, dtype, to, codes)
   local f, expected = formats.of[dtype], {}
   local is_unknown = dtype == "f64" and F64_UNKNOWN[row.op]
   for i = 1, h.PERIOD do
-    expected[i] = not is_unknown and arith.result(row.op, row.pred, f, formats.of[to], codes[1][i],
+    expected[i] = not is_unknown and arith.result(row.reference or row.op, row.pred, f, formats.of[to], codes[1][i],
       codes[2] and codes[2][i], codes[3] and codes[3][i]) or false
   end
   return expected

@@ -9,6 +9,7 @@
 --   types   overrides gpu.ops()[op].dtypes
 --   refuse  {track = {dtype = code}}: refused by that diagnostic instead
 --   divisor b is nowhere zero for integers
+--   reference  the function of arith.lua, when it is not op's
 --   ulps    row of bounds.lua; nil: every bit counts
 local NATIVE_ONLY = { tf32 = "E0599", f8e4m3fn = "E0599", f8e5m2 = "E0599" } -- methods of core's floats
 local UNSIGNED = { u64 = "E0600", u32 = "E0600", u16 = "E0600", u8 = "E0600" }
@@ -42,6 +43,10 @@ row { op = "min", arity = 2, tile = "min_tile(a, b)", simt = "a.min(b)", mutant 
   refuse = { simt = NATIVE_ONLY } }
 row { op = "max", arity = 2, tile = "max_tile(a, b)", simt = "a.max(b)", mutant = { "min_tile(a, b)", "a.min(b)" },
   refuse = { simt = NATIVE_ONLY } }
+row { op = "and", name = "min.bool", reference = "min", arity = 2, types = { "bool" }, tile = "min_tile(a, b)",
+  mutant = { "max_tile(a, b)" } }
+row { op = "or", name = "max.bool", reference = "max", arity = 2, types = { "bool" }, tile = "max_tile(a, b)",
+  mutant = { "min_tile(a, b)" } }
 row { op = "fma", arity = 3, tile = "fma(a, b, c)", simt = "a.mul_add(b, c)",
   mutant = { "a * b - c", "a * b - c" }, refuse = { simt = NATIVE_ONLY } }
 -- The rounding of a product that a sum takes is decided in the IR, for every backend.
