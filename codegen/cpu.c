@@ -15,7 +15,7 @@ static const char passes[] =
     "always-inline,globaldce,function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,"
     "simplifycfg,loop-simplify,lcssa,loop(loop-rotate),loop-mssa(licm),gvn,"
     "instcombine<no-verify-fixpoint>,loop-simplify,lcssa,loop(indvars,loop-deletion),"
-    "loop-vectorize,instcombine<no-verify-fixpoint>,simplifycfg,loop-mssa(licm),loop-unroll,"
+    "loop-vectorize,instcombine<no-verify-fixpoint>,simplifycfg,loop-mssa(licm),"
     "instcombine<no-verify-fixpoint>,simplifycfg)";
 
 /* What jitted code may call: nothing else of the process is visible to it. */
@@ -174,6 +174,29 @@ static void emit_threads(GpEmit *e, Entry *n, LLVMValueRef body) {
     close_loop(e, &z);
 }
 
+/* A function of all threads of a block: its noalias parameters hold over the loops. */
+static LLVMValueRef make_threads(GpEmit *e, const Entry *n, const char *name, LLVMValueRef body) {
+    LLVMValueRef fn = e->func = LLVMAddFunction(e->module, name, n->type);
+    LLVMSetLinkage(fn, LLVMInternalLinkage);
+    gp_emit_attributes(e, fn, 0);
+    static const char *const names[] = {"alwaysinline", "nounwind"};
+    for (size_t i = 0; i < GP_COUNT(names); i++)
+        LLVMAddAttributeAtIndex(fn, GP_LLVM_FUNCTION, gp_llvm_attr(e->llvm, names[i], 0));
+    Entry inner = {.type = n->type};
+    inner.args = GP_NEW_ARRAY(e->arena, LLVMValueRef, e->abi_count + Index_count);
+    LLVMGetParams(fn, inner.args);
+    for (uint32_t a = 0; a < 3; a++) {
+        inner.block[a] = inner.args[e->abi_count + Index_Block + a];
+        inner.grid[a] = inner.args[e->abi_count + Index_Grid + a];
+        inner.dim[a] = e->fn->block[a] ? gp_emit_i32(e, e->fn->block[a])
+                                       : inner.args[e->abi_count + Index_Dim + a];
+    }
+    gp_emit_at(e, gp_emit_block(e, "entry"));
+    emit_threads(e, &inner, body);
+    LLVMBuildRetVoid(e->b);
+    return fn;
+}
+
 /* (block x + 1) * block dim x is at most every length and fits in 32 bits; one row of blocks. */
 static LLVMValueRef is_interior(GpEmit *e, Entry *n) {
     LLVMValueRef end = LLVMBuildZExt(e->b, n->block[0], i64(e), "");
@@ -212,7 +235,8 @@ static void emit_block_body(GpEmit *e, Entry *n) {
         flat.grid[a] = gp_emit_i32(e, 1);
         flat.block[a] = gp_emit_i32(e, 0);
     }
-    emit_threads(e, &flat, n->interior);
+    LLVMValueRef zero = gp_emit_i32(e, 0);
+    call_body(e, &flat, n->interior, (LLVMValueRef[]){zero, zero, zero});
     LLVMBuildBr(e->b, join);
     gp_emit_at(e, some);
     emit_threads(e, n, n->body);
@@ -285,6 +309,10 @@ static bool emit_functions(GpEmit *e) {
         e->is_interior = true;
         n.interior = make_body(e, "gp_interior", n.type);
         e->is_interior = false;
+        for (unsigned i = 0; i < e->abi_count; i++)
+            LLVMRemoveEnumAttributeAtIndex(n.interior, i + 1,
+                                           LLVMGetEnumAttributeKindForName("noalias", 7));
+        n.interior = make_threads(e, &n, "gp_interior_block", n.interior);
     }
     if (e->refused)
         return false;
