@@ -10,14 +10,7 @@
 ** places_conflict and check_access_for_conflict). */
 #include "dsl/borrow.h"
 
-/* ---- conflicts of places ---------------------------------------------------------------------------- */
-
-static bool is_ignored(const GpPlace *p) { /* behind a shared reference nothing can be written */
-    for (; p->parent; p = p->parent)
-        if (p->proj == GpProj_Deref && !(p->parent->type->kind == GpTy_Ref && p->parent->type->is_mut))
-            return true;
-    return false;
-}
+/* ---- conflicts of places --------------------------------------------------------------------- */
 
 static const GpPlace *at_depth(const GpPlace *p, uint32_t depth) {
     while (p->depth > depth)
@@ -34,7 +27,8 @@ static bool may_overlap(const GpPlace *borrowed, const GpPlace *access, bool is_
             continue;
         if (x->proj != y->proj) /* an element at a known place against one at any */
             return true;
-        if (x->proj == GpProj_Field && x->parent->type->kind == GpTy_Adt && x->parent->type->def->kind == GpDef_Union)
+        if (x->proj == GpProj_Field && x->parent->type->kind == GpTy_Adt &&
+            x->parent->type->def->kind == GpDef_Union)
             return true;
         if (x->proj == GpProj_Field || x->proj == GpProj_Variant)
             return false;
@@ -45,7 +39,7 @@ static bool may_overlap(const GpPlace *borrowed, const GpPlace *access, bool is_
     return true;
 }
 
-/* ---- the cursor ------------------------------------------------------------------------------------------ */
+/* ---- the cursor ------------------------------------------------------------------------------ */
 
 static bool is_live(const GpBorrows *b, const GpCursor *cur, uint32_t loan) {
     return b->is_eternal[loan] || cur->count[loan];
@@ -108,7 +102,8 @@ static void kill(const GpBorrows *b, GpCursor *cur, const GpStep *s) {
         return;
     const GpIdVec *loans = &b->loans_of_slot[s->dst->local];
     for (uint32_t i = 0; i < loans->len; i++)
-        if (gp_place_is_prefix(s->dst, b->f->loans.at[loans->at[i]].place) && !(s->dst->parent && s->dst->proj == GpProj_Index))
+        if (gp_place_is_prefix(s->dst, b->f->loans.at[loans->at[i]].place) &&
+            !(s->dst->parent && s->dst->proj == GpProj_Index))
             gp_bits_del(cur->scope, loans->at[i]);
 }
 
@@ -126,7 +121,7 @@ static void pass_step(const GpBorrows *b, GpCursor *cur, const GpStep *s, uint32
     }
     for (uint32_t i = 0; i < dying; i++)
         flip(b, cur, flips->at[i]);
-    if (s->loan == GP_NONE || is_ignored(b->f->loans.at[s->loan].place))
+    if (s->loan == GP_NONE || gp_loan_is_ignored(b->f, &b->f->loans.at[s->loan]))
         return;
     gp_bits_del(cur->active, s->loan);
     if (is_live(b, cur, s->loan))
@@ -135,8 +130,10 @@ static void pass_step(const GpBorrows *b, GpCursor *cur, const GpStep *s, uint32
 
 static GpCursor make_cursor(GpForm *f) {
     GpArena *a = f->c->arena;
-    return (GpCursor){.live = gp_bits_make(a, f->live_count), .scope = gp_bits_make(a, f->loans.len),
-                      .active = gp_bits_make(a, f->loans.len), .count = GP_NEW_ARRAY(a, uint32_t, f->loans.len)};
+    return (GpCursor){.live = gp_bits_make(a, f->live_count),
+                      .scope = gp_bits_make(a, f->loans.len),
+                      .active = gp_bits_make(a, f->loans.len),
+                      .count = GP_NEW_ARRAY(a, uint32_t, f->loans.len)};
 }
 
 static void solve(GpBorrows *b) {
@@ -160,7 +157,7 @@ static void solve(GpBorrows *b) {
     }
 }
 
-/* ---- accesses ------------------------------------------------------------------------------------------------ */
+/* ---- accesses -------------------------------------------------------------------------------- */
 
 typedef struct Check {
     GpBorrows *b;
@@ -194,7 +191,8 @@ static void touch(const Check *c, const GpPlace *p, GpTouch how, GpSpan span, ui
         if (!gp_bits_has(c->cur->scope, loan) || is_allowed(c, how, loan) ||
             !may_overlap(b->f->loans.at[loan].place, p, is_shallow))
             continue;
-        if (mine != GP_NONE && how == GpTouch_Mut && loan == mine && gp_bits_has(c->cur->active, mine))
+        if (mine != GP_NONE && how == GpTouch_Mut && loan == mine &&
+            gp_bits_has(c->cur->active, mine))
             continue; /* its own activation */
         GpConflict conflict = {c->block, c->step, how, p, span, mine, loan, c->cur->live};
         GpSpan at = how == GpTouch_End ? b->f->loans.at[loan].span : span;
@@ -213,17 +211,24 @@ static void activate(const Check *c, const GpStep *s) {
             if (!gp_bits_has(c->cur->scope, loan) || gp_bits_has(c->cur->active, loan))
                 continue;
             gp_bits_add(c->cur->active, loan);
-            touch(c, c->b->f->loans.at[loan].place, GpTouch_Mut, c->b->f->loans.at[loan].span, loan);
+            touch(c, c->b->f->loans.at[loan].place, GpTouch_Mut, s->span, loan);
         }
     }
 }
 
 static void check_use(const Check *c, GpOperand u) {
     switch (u.kind) {
-    case GpUse_Copy: touch(c, u.place, GpTouch_Copy, u.span, GP_NONE); break;
-    case GpUse_Move: touch(c, u.place, GpTouch_Move, u.span, GP_NONE); break;
-    case GpUse_Look: touch(c, u.place, GpTouch_Look, u.span, GP_NONE); break;
-    case GpUse_Inspect: break;
+    case GpUse_Copy:
+        touch(c, u.place, GpTouch_Copy, u.span, GP_NONE);
+        break;
+    case GpUse_Move:
+        touch(c, u.place, GpTouch_Move, u.span, GP_NONE);
+        break;
+    case GpUse_Look:
+        touch(c, u.place, GpTouch_Look, u.span, GP_NONE);
+        break;
+    case GpUse_Inspect:
+        break;
     }
 }
 
@@ -240,7 +245,8 @@ static void check_exit(const Check *c) {
     for (uint32_t i = 0; i < f->loans.len; i++) {
         const GpLoan *l = &f->loans.at[i];
         const GpSlot *slot = &f->slots.at[l->place->local];
-        if (slot->kind == GpSlot_Param && gp_bits_has(c->cur->scope, i) && c->b->is_eternal[i] && is_in_frame(l->place))
+        if (slot->kind == GpSlot_Param && gp_bits_has(c->cur->scope, i) && c->b->is_eternal[i] &&
+            is_in_frame(l->place))
             touch(c, slot->place, GpTouch_End, l->span, GP_NONE);
     }
 }
@@ -251,7 +257,9 @@ static void check_step(const Check *c, const GpStep *s) {
         check_use(c, s->uses[i]);
     if (s->loan != GP_NONE) {
         const GpLoan *l = &c->b->f->loans.at[s->loan];
-        GpTouch how = l->kind == GpLoan_Shared ? GpTouch_Shared : l->kind == GpLoan_Mut ? GpTouch_Mut : GpTouch_Reserve;
+        GpTouch how = l->kind == GpLoan_Shared ? GpTouch_Shared
+                      : l->kind == GpLoan_Mut  ? GpTouch_Mut
+                                               : GpTouch_Reserve;
         touch(c, l->place, how, l->span, s->loan);
     }
     switch (s->kind) {
@@ -260,9 +268,14 @@ static void check_step(const Check *c, const GpStep *s) {
         if (s->dst)
             touch(c, s->dst, GpTouch_Assign, s->span, GP_NONE);
         break;
-    case GpStep_Dead: touch(c, s->dst, GpTouch_End, s->span, GP_NONE); break;
-    case GpStep_Return: check_exit(c); break;
-    case GpStep_Live: break;
+    case GpStep_Dead:
+        touch(c, s->dst, GpTouch_End, s->span, GP_NONE);
+        break;
+    case GpStep_Return:
+        check_exit(c);
+        break;
+    case GpStep_Live:
+        break;
     }
 }
 
@@ -296,7 +309,7 @@ void gp_form_check_borrows(GpForm *f) {
     gp_report_lifetimes(&b);
 }
 
-/* ---- entry ------------------------------------------------------------------------------------------------------ */
+/* ---- entry ----------------------------------------------------------------------------------- */
 
 static void check_closures(GpForm *f) {
     for (uint32_t i = 0; i < f->closures.cap; i++) {

@@ -43,7 +43,7 @@ bool gp_step_defines_slot(const GpStep *s, uint32_t slot) {
     return s->dst && !s->dst->parent && s->dst->local == slot;
 }
 
-/* ---- locals ---------------------------------------------------------------------------------------- */
+/* ---- locals ---------------------------------------------------------------------------------- */
 
 static void solve_live(GpBorrows *b) {
     GpForm *f = b->f;
@@ -67,7 +67,7 @@ static void solve_live(GpBorrows *b) {
     }
 }
 
-/* ---- loans --------------------------------------------------------------------------------------------- */
+/* ---- loans ----------------------------------------------------------------------------------- */
 
 static void index_regions(GpBorrows *b) {
     GpForm *f = b->f;
@@ -82,6 +82,19 @@ static void index_regions(GpBorrows *b) {
         for (uint32_t k = 0; k < s->place->regions.len; k++)
             b->slot_of_region[s->place->regions.at[k]] = i;
     }
+}
+
+/* A temporary is read once, so nothing meets a loan of what a reference in it points to; and
+** behind a shared reference nothing can be written. */
+bool gp_loan_is_ignored(const GpForm *f, const GpLoan *l) {
+    for (const GpPlace *p = l->place; p->parent; p = p->parent) {
+        if (p->proj != GpProj_Deref)
+            continue;
+        const GpType *t = p->parent->type;
+        if (f->slots.at[p->local].kind == GpSlot_Temp || t->kind != GpTy_Ref || !t->is_mut)
+            return true;
+    }
+    return false;
 }
 
 /* Everything that the loan's region must outlive. `seen` is stamped, so that it need not be
@@ -100,7 +113,6 @@ static void find_holders(GpBorrows *b, uint32_t loan, uint32_t *seen, GpIdVec *w
             uint32_t live = f->slots.at[slot].live;
             GpIdVec *loans = &b->loans_of_live[live];
             if (!loans->len || loans->at[loans->len - 1] != loan) {
-                GP_PUSH(a, &b->holders[loan], live);
                 GP_PUSH(a, loans, loan);
             }
         }
@@ -121,11 +133,12 @@ void gp_borrow_live(GpBorrows *b) {
     b->live_out = GP_NEW_ARRAY(a, GpBits, f->blocks.len);
     solve_live(b);
     index_regions(b);
-    b->holders = GP_NEW_ARRAY(a, GpIdVec, f->loans.len);
     b->loans_of_live = GP_NEW_ARRAY(a, GpIdVec, f->live_count);
     b->is_eternal = GP_NEW_ARRAY(a, bool, f->loans.len);
     uint32_t *seen = GP_NEW_ARRAY(a, uint32_t, f->regions.len);
     GpIdVec work = {0};
-    for (uint32_t i = 0; i < f->loans.len; i++)
-        find_holders(b, i, seen, &work);
+    for (uint32_t i = 0; i < f->loans.len; i++) {
+        if (!gp_loan_is_ignored(f, &f->loans.at[i]))
+            find_holders(b, i, seen, &work);
+    }
 }

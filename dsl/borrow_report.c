@@ -5,7 +5,7 @@
 
 static const char *quoted(GpBorrows *b, const GpPlace *p) { return gp_place_quoted(b->f, p); }
 
-/* ---- why a loan is alive -------------------------------------------------------------------------------- */
+/* ---- why a loan is alive --------------------------------------------------------------------- */
 
 typedef struct Why {
     uint32_t slot;           /* the local that may hold it; GP_NONE: the caller */
@@ -55,7 +55,8 @@ typedef struct Later {
     bool is_later_round;
 } Later;
 
-static bool scan(GpBorrows *b, uint32_t slot, uint32_t block, uint32_t from, Later *out, bool *stop) {
+static bool scan(GpBorrows *b, uint32_t slot, uint32_t block, uint32_t from, Later *out,
+                 bool *stop) {
     const GpBlock *blk = &b->f->blocks.at[block];
     for (uint32_t k = from; k < blk->steps.len; k++) {
         const GpStep *s = &blk->steps.at[k];
@@ -120,11 +121,13 @@ static void explain_caller(GpBorrows *b, GpDiag *d, const Why *why, const GpLoan
     const char *verb = why->blame->is_return ? "returning this value" : "this usage";
     if (!l->name && l->span.src)
         gp_label(d, l->span, "let's call the lifetime of this reference `'1`");
-    gp_label(d, why->blame->span, "%s requires that %s is borrowed for `%s`", verb, quoted(b, loan->place),
-             life_name(f, why->universal));
+    gp_label(d, why->blame->span, "%s requires that %s is borrowed for `%s`", verb,
+             quoted(b, loan->place), life_name(f, why->universal));
 }
 
-static bool is_same(GpSpan x, GpSpan y) { return x.src == y.src && x.off == y.off && x.len == y.len; }
+static bool is_same(GpSpan x, GpSpan y) {
+    return x.src == y.src && x.off == y.off && x.len == y.len;
+}
 
 /* `first`, `mutable ` ..: says which borrow. */
 static void explain(GpBorrows *b, GpDiag *d, const GpConflict *c, const char *which) {
@@ -143,7 +146,8 @@ static void explain(GpBorrows *b, GpDiag *d, const GpConflict *c, const char *wh
         const GpClosureForm *cl = gp_map_get(&b->f->closures, s->node);
         gp_label(d, later.use.span, "%sborrow later captured here by closure%s", which, loop);
         for (uint32_t i = 0; cl && i < cl->captures.len; i++)
-            if (cl->body->slots.at[cl->captures.at[i].place->local].local == b->f->slots.at[why.slot].local)
+            if (cl->body->slots.at[cl->captures.at[i].place->local].local ==
+                b->f->slots.at[why.slot].local)
                 gp_label(d, cl->captures.at[i].span, "%sborrow later used by closure", which);
     } else if (s->kind == GpStep_Call && is_temp) {
         gp_label(d, s->name_span, "%sborrow later used by call%s", which, loop);
@@ -154,24 +158,30 @@ static void explain(GpBorrows *b, GpDiag *d, const GpConflict *c, const char *wh
     }
 }
 
-/* ---- borrow against borrow --------------------------------------------------------------------------------- */
+/* ---- borrow against borrow ------------------------------------------------------------------- */
 
-static const char *word_of(const GpLoan *l) { return l->kind == GpLoan_Shared ? "immutable" : "mutable"; }
+static const char *word_of(const GpLoan *l) {
+    return l->kind == GpLoan_Shared ? "immutable" : "mutable";
+}
 
 static void label_closure(GpBorrows *b, GpDiag *d, const GpLoan *l, const char *which) {
     if (l->closure)
-        gp_label(d, l->use_span, "%sborrow occurs due to use of %s in closure", which, quoted(b, l->place));
+        gp_label(d, l->use_span, "%sborrow occurs due to use of %s in closure", which,
+                 quoted(b, l->place));
 }
 
 static void help_split(GpDiag *d, const GpLoan *x, const GpLoan *y) {
     if (x->place->proj == GpProj_Index && y->place->proj == GpProj_Index)
-        gp_help(d, "use `.split_at_mut(position)` to obtain two mutable non-overlapping sub-slices");
+        gp_help(d,
+                "use `.split_at_mut(position)` to obtain two mutable non-overlapping sub-slices");
 }
 
-static void report_two_mut(GpBorrows *b, const GpConflict *c, const GpLoan *mine, const GpLoan *theirs) {
+static void report_two_mut(GpBorrows *b, const GpConflict *c, const GpLoan *mine,
+                           const GpLoan *theirs) {
     GpDiag *d = gp_diag(b->f->c->diags, GpDiag_E0499, c->span, quoted(b, mine->place));
     if (is_same(mine->span, theirs->span)) {
-        gp_primary_label(d, "%s was mutably borrowed here in the previous iteration of the loop", quoted(b, mine->place));
+        gp_primary_label(d, "%s was mutably borrowed here in the previous iteration of the loop",
+                         quoted(b, mine->place));
         explain(b, d, c, "first ");
         return;
     }
@@ -200,7 +210,7 @@ static void report_two(GpBorrows *b, const GpConflict *c) {
     help_split(d, mine, theirs);
 }
 
-/* ---- borrow against anything else ------------------------------------------------------------------------------ */
+/* ---- borrow against anything else ------------------------------------------------------------ */
 
 static void label_closure_use(GpDiag *d, const GpLoan *l) {
     if (l->closure)
@@ -239,7 +249,7 @@ static void report_assign(GpBorrows *b, const GpConflict *c, const GpLoan *their
     explain(b, d, c, "");
 }
 
-/* ---- what does not live long enough ------------------------------------------------------------------------------ */
+/* ---- what does not live long enough ---------------------------------------------------------- */
 
 static void report_returned(GpBorrows *b, const GpLoan *loan, const GpOutlives *blame) {
     GpForm *f = b->f;
@@ -248,12 +258,16 @@ static void report_returned(GpBorrows *b, const GpLoan *loan, const GpOutlives *
     const char *what = "temporary value", *note = "temporary value created here";
     if (slot->local) {
         const char *name = gp_place_quoted(f, loan->place);
-        const char *kind = loan->place->parent ? "local data" : slot->kind == GpSlot_Param ? "function parameter" : "local variable";
+        const char *kind = loan->place->parent          ? "local data"
+                           : slot->kind == GpSlot_Param ? "function parameter"
+                                                        : "local variable";
         what = gp_arena_printf(f->c->arena, "%s %s", kind, name);
         note = gp_arena_printf(f->c->arena, "%s is borrowed here", name);
     }
-    GpDiag *d = gp_diag(f->c->diags, GpDiag_E0515, blame->span, is_direct ? "reference to" : "value referencing", what);
-    gp_primary_label(d, "returns a %s data owned by the current function", is_direct ? "reference to" : "value referencing");
+    GpDiag *d = gp_diag(f->c->diags, GpDiag_E0515, blame->span,
+                        is_direct ? "reference to" : "value referencing", what);
+    gp_primary_label(d, "returns a %s data owned by the current function",
+                     is_direct ? "reference to" : "value referencing");
     if (!is_direct)
         gp_label(d, loan->span, "%s", note);
 }
@@ -265,7 +279,8 @@ static void report_escaping(GpBorrows *b, const GpLoan *loan, const GpOutlives *
     gp_label(d, loan->use_span, "%s is borrowed here", quoted(b, loan->place));
     gp_note_at(d, blame->span, "closure is returned here");
     gp_suggest(d, (GpSpan){loan->span.src, loan->span.off, 0}, "move ",
-               "to force the closure to take ownership of %s (and any other referenced variables), use the `move` keyword",
+               "to force the closure to take ownership of %s (and any other referenced variables), "
+               "use the `move` keyword",
                quoted(b, loan->place));
 }
 
@@ -274,7 +289,8 @@ static void report_temporary(GpBorrows *b, const GpConflict *c, const GpLoan *lo
     GpDiag *d = gp_diag(b->f->c->diags, GpDiag_E0716, at);
     gp_primary_label(d, "creates a temporary value which is freed while still in use");
     bool is_stmt = c->span.src && c->span.len == 1 && c->span.src->text[c->span.off] == ';';
-    gp_label(d, c->span, "temporary value is freed at the end of this %s", is_stmt ? "statement" : "block");
+    gp_label(d, c->span, "temporary value is freed at the end of this %s",
+             is_stmt ? "statement" : "block");
     explain(b, d, c, "");
     gp_note(d, "consider using a `let` binding to create a longer lived value");
 }
@@ -314,18 +330,28 @@ void gp_report_conflict(GpBorrows *b, const GpConflict *c) {
     b->f->reported++;
     switch (c->touch) {
     case GpTouch_Copy:
-    case GpTouch_Look: report_use(b, c, theirs); return;
+    case GpTouch_Look:
+        report_use(b, c, theirs);
+        return;
     case GpTouch_Shared:
     case GpTouch_Mut:
-    case GpTouch_Reserve: report_two(b, c); return;
-    case GpTouch_Move: report_move(b, c, theirs); return;
-    case GpTouch_Assign: report_assign(b, c, theirs); return;
-    case GpTouch_End: report_ended(b, c, theirs); return;
+    case GpTouch_Reserve:
+        report_two(b, c);
+        return;
+    case GpTouch_Move:
+        report_move(b, c, theirs);
+        return;
+    case GpTouch_Assign:
+        report_assign(b, c, theirs);
+        return;
+    case GpTouch_End:
+        report_ended(b, c, theirs);
+        return;
     }
     gp_unreachable();
 }
 
-/* ---- lifetimes of the caller ------------------------------------------------------------------------------------- */
+/* ---- lifetimes of the caller ----------------------------------------------------------------- */
 
 typedef GP_VEC(uint32_t) Queue;
 
@@ -351,7 +377,8 @@ static bool report_explicit(GpForm *f, uint32_t from, uint32_t to, const GpOutli
 }
 
 /* What flows from one region of the caller into another one that nothing says it outlives. */
-static void check_universal(GpBorrows *b, uint32_t from, const bool *declared, uint32_t *came, Queue *queue) {
+static void check_universal(GpBorrows *b, uint32_t from, const bool *declared, uint32_t *came,
+                            Queue *queue) {
     GpForm *f = b->f;
     GpArena *a = f->c->arena;
     queue->len = 0;
@@ -377,12 +404,16 @@ static void check_universal(GpBorrows *b, uint32_t from, const bool *declared, u
             const char *x = f->regions.at[from].name ? life_name(f, from) : "'1";
             const char *y = f->regions.at[o->shorter].name ? life_name(f, o->shorter) : "'2";
             if (blame->is_return)
-                gp_primary_label(d, "function was supposed to return data with lifetime `%s` but it is returning data "
-                                    "with lifetime `%s`", y, x);
+                gp_primary_label(d,
+                                 "function was supposed to return data with lifetime `%s` but it "
+                                 "is returning data "
+                                 "with lifetime `%s`",
+                                 y, x);
             else
                 gp_primary_label(d, "this usage requires that `%s` must outlive `%s`", x, y);
             if (f->regions.at[from].span.src)
-                gp_label(d, f->regions.at[from].span, "lifetime `%s` is the one of this reference", x);
+                gp_label(d, f->regions.at[from].span, "lifetime `%s` is the one of this reference",
+                         x);
             f->reported++;
             return;
         }
@@ -391,7 +422,8 @@ static void check_universal(GpBorrows *b, uint32_t from, const bool *declared, u
 
 /* Everything that a region outlives by what the signature says. */
 static void find_declared(GpForm *f, uint32_t from, bool *declared, Queue *queue) {
-    bool is_static = f->regions.at[from].name && strcmp(f->regions.at[from].name->name, "'static") == 0;
+    bool is_static =
+        f->regions.at[from].name && strcmp(f->regions.at[from].name->name, "'static") == 0;
     memset(declared, is_static, f->regions.len * sizeof *declared);
     declared[from] = true;
     queue->len = 0;

@@ -19,7 +19,7 @@ static GpPlace *owned_part(GpPlace *p) {
     return p;
 }
 
-/* ---- numbering: a whole, then its parts ------------------------------------------------------------ */
+/* ---- numbering: a whole, then its parts ------------------------------------------------------ */
 
 static void number(GpMoves *m, GpPlace *p) {
     uint32_t bit = m->count++;
@@ -67,7 +67,7 @@ static void prepare(GpMoves *m) {
         m->entry[f->order[i]] = gp_bits_make(a, m->count + f->slots.len);
 }
 
-/* ---- one step's effect ---------------------------------------------------------------------------------- */
+/* ---- one step's effect ----------------------------------------------------------------------- */
 
 static void set_range(const GpMoves *m, GpBits state, const GpPlace *p, bool is_gone) {
     uint32_t bit = m->index[p->id];
@@ -124,15 +124,15 @@ static void solve(GpMoves *m) {
     }
 }
 
-/* ---- where it went ----------------------------------------------------------------------------------------- */
+/* ---- where it went --------------------------------------------------------------------------- */
 
 typedef struct Search {
     GpMoves *m;
     const GpPlace *place;
-    bool *seen;             /* blocks entered from their end */
+    bool *seen; /* blocks entered from their end */
     GP_VEC(GpMoveSite) sites;
-    bool is_uninit;         /* a path comes from the declaration */
-    bool is_init;           /* a path comes from an initialisation */
+    bool is_uninit; /* a path comes from the declaration */
+    bool is_init;   /* a path comes from an initialisation */
 } Search;
 
 /* Whether going further back through this step is pointless. */
@@ -148,8 +148,7 @@ static bool search_step(Search *q, uint32_t block, uint32_t step, bool is_back) 
     }
     for (uint32_t i = s->use_count; i-- > 0;) {
         GpOperand u = s->uses[i];
-        if (u.kind != GpUse_Move || !u.place->is_owned ||
-            !(gp_place_is_prefix(u.place, q->place) || gp_place_is_prefix(q->place, u.place)))
+        if (u.kind != GpUse_Move || !u.place->is_owned || !gp_place_is_prefix(u.place, q->place))
             continue;
         GP_PUSH(f->c->arena, &q->sites, ((GpMoveSite){block, step, u.place, u.span, is_back}));
         return true;
@@ -164,49 +163,45 @@ static bool search_block(Search *q, uint32_t block, uint32_t from, bool is_back)
     return false;
 }
 
-typedef struct Entry {
-    uint32_t block;
-    bool is_back;
-} Entry;
+typedef GP_VEC(uint32_t) Stack;
 
+/* Goes on from the end of every block before this one: what came before in the same round of
+** each loop first, then what earlier rounds left. */
+static void push_before(Search *q, uint32_t block, Stack *near, Stack *far) {
+    GpForm *f = q->m->f;
+    const GpBlock *blk = &f->blocks.at[block];
+    for (uint32_t i = 0; i < blk->prev.len; i++) {
+        Stack *to = f->blocks.at[blk->prev.at[i]].order >= blk->order ? far : near;
+        GP_PUSH(f->c->arena, to, blk->prev.at[i]);
+    }
+    if (block == f->order[0])
+        q->is_init |= f->slots.at[q->place->local].kind != GpSlot_User;
+}
+
+/* The order of the sites is rustc's (get_moved_indexes): it tells equal sets apart there too. */
 static void search(Search *q, uint32_t block, uint32_t step) {
     GpForm *f = q->m->f;
-    GpArena *a = f->c->arena;
-    GP_VEC(Entry) work = {0};
-    q->seen = GP_NEW_ARRAY(a, bool, f->blocks.len);
+    Stack near = {0}, far = {0};
+    bool is_far = false;
+    q->seen = GP_NEW_ARRAY(f->c->arena, bool, f->blocks.len);
     if (search_block(q, block, step, false))
         return;
-    GP_PUSH(a, &work, ((Entry){block, false}));
-    while (work.len) {
-        Entry e = work.at[--work.len];
-        const GpBlock *blk = &f->blocks.at[e.block];
-        if (e.block == f->order[0])
-            q->is_init |= f->slots.at[q->place->local].kind != GpSlot_User;
-        for (uint32_t i = 0; i < blk->prev.len; i++) {
-            uint32_t from = blk->prev.at[i];
-            if (q->seen[from])
-                continue;
-            q->seen[from] = true;
-            bool is_back = e.is_back || f->blocks.at[from].order >= blk->order;
-            if (!search_block(q, from, f->blocks.at[from].steps.len, is_back))
-                GP_PUSH(a, &work, ((Entry){from, is_back}));
-        }
+    push_before(q, block, &near, &far);
+    /* Earlier rounds matter only when the value is there as the loop is entered. */
+    while (near.len || (far.len && (is_far || (!q->sites.len && !q->is_uninit)))) {
+        is_far |= !near.len;
+        uint32_t from = is_far ? far.at[--far.len] : near.at[--near.len];
+        if (q->seen[from])
+            continue;
+        q->seen[from] = true;
+        if (!search_block(q, from, f->blocks.at[from].steps.len, is_far))
+            push_before(q, from, is_far ? &far : &near, &far);
     }
 }
 
-/* ---- checking ------------------------------------------------------------------------------------------------ */
+/* ---- checking -------------------------------------------------------------------------------- */
 
 static uint64_t site_key(const GpMoveSite *s) { return (uint64_t)s->block << 32 | s->step; }
-
-static void sort_sites(Search *q) {
-    for (uint32_t i = 1; i < q->sites.len; i++) {
-        GpMoveSite s = q->sites.at[i];
-        uint32_t k = i;
-        for (; k > 0 && site_key(&q->sites.at[k - 1]) > site_key(&s); k--)
-            q->sites.at[k] = q->sites.at[k - 1];
-        q->sites.at[k] = s;
-    }
-}
 
 static bool same_sites(GpMoveSet a, GpMoveSet b) {
     if (a.len != b.len)
@@ -218,11 +213,11 @@ static bool same_sites(GpMoveSet a, GpMoveSet b) {
 }
 
 /* One error for what the same moves took away (rustc's buffer_move_error). */
-static void report_use(GpMoves *m, GpBadUse use) {
+static void report_use(GpMoves *m, GpBadUse use, const GpPlace *gone) {
     GpPlace *p = owned_part(use.place);
     while (p->parent && !m->is_path[p->id])
         p = p->parent;
-    Search q = {.m = m, .place = owned_part(use.place)};
+    Search q = {.m = m, .place = gone};
     search(&q, use.block, use.step);
     use.used = use.place;
     use.place = p;
@@ -235,7 +230,6 @@ static void report_use(GpMoves *m, GpBadUse use) {
         gp_report_uninit(m, &use, use.verb == GpAccess_Assign, q.is_init);
         return;
     }
-    sort_sites(&q);
     GpMoveError e = {use, {q.sites.at, q.sites.len}};
     for (uint32_t i = 0; i < m->errors.len; i++) {
         GpMoveError *old = &m->errors.at[i];
@@ -248,24 +242,25 @@ static void report_use(GpMoves *m, GpBadUse use) {
     GP_PUSH(m->f->c->arena, &m->errors, e);
 }
 
-/* Parts count when the whole is wanted. */
-static bool may_be_gone(const GpMoves *m, GpBits state, GpPlace *p) {
+/* The place that may be gone: the whole, or its first part; NULL when all is there. */
+static const GpPlace *find_gone(const GpMoves *m, GpBits state, GpPlace *p) {
     GpPlace *own = owned_part(p);
     uint32_t bit = m->index[own->id];
     if (bit == GP_NONE)
-        return false;
+        return NULL;
     uint32_t end = own == p ? m->end[bit] : bit + 1;
     for (uint32_t i = bit; i < end; i++)
         if (gp_bits_has(state, i))
-            return true;
-    return false;
+            return m->place_of[i];
+    return NULL;
 }
 
 static void check_use(GpMoves *m, GpBits state, const GpStep *s, GpOperand u, GpBadUse at) {
     at.place = u.place;
     at.span = u.span;
-    if (may_be_gone(m, state, u.place))
-        report_use(m, at);
+    const GpPlace *gone = find_gone(m, state, u.place);
+    if (gone)
+        report_use(m, at, gone);
     if (u.kind != GpUse_Move)
         return;
     bool is_upvar = m->f->slots.at[u.place->local].kind == GpSlot_Upvar;
@@ -279,20 +274,23 @@ static void check_dst(GpMoves *m, GpBits state, const GpStep *s, GpBadUse at) {
     GpPlace *p = s->dst;
     at.span = s->span;
     if (p->parent && !p->is_owned) { /* through a reference: that one must be there */
-        at.place = p;
-        if (may_be_gone(m, state, p))
-            report_use(m, at);
+        while (p->proj != GpProj_Deref && p->proj != GpProj_Index)
+            p = p->parent;
+        at.place = p->parent;
+        const GpPlace *gone = find_gone(m, state, at.place);
+        if (gone)
+            report_use(m, at, gone);
         return;
     }
     uint32_t bit = p->parent ? m->index[p->parent->id] : GP_NONE;
     if (bit != GP_NONE && gp_bits_has(state, bit)) {
         at.place = p->parent;
         at.verb = GpAccess_Assign;
-        report_use(m, at);
+        report_use(m, at, at.place);
     }
     const GpSlot *slot = &m->f->slots.at[p->local];
-    if (!p->parent && slot->kind == GpSlot_User && slot->local && !slot->local->is_mut && !s->is_init &&
-        !slot->has_init && gp_bits_has(state, m->count + p->local))
+    if (!p->parent && slot->kind == GpSlot_User && slot->local && !slot->local->is_mut &&
+        !s->is_init && !slot->has_init && gp_bits_has(state, m->count + p->local))
         gp_report_reassign(m, p, s->span);
 }
 
@@ -308,8 +306,9 @@ static void check_step(GpMoves *m, GpBits state, uint32_t block, uint32_t step) 
         borrow.place = l->place;
         borrow.span = l->span;
         borrow.loan = l;
-        if (may_be_gone(m, state, l->place))
-            report_use(m, borrow);
+        const GpPlace *gone = find_gone(m, state, l->place);
+        if (gone)
+            report_use(m, borrow, gone);
     }
     apply_uses(m, state, s);
     check_dst(m, state, s, at);

@@ -20,8 +20,8 @@ typedef struct GpMoveSet {
 } GpMoveSet;
 
 typedef struct GpBadUse {
-    GpPlace *place;     /* what is used, as it is named */
-    GpPlace *used;      /* what is used */
+    GpPlace *place; /* what is used, as it is named */
+    GpPlace *used;  /* what is used */
     GpAccessVerb verb;
     GpSpan span;
     uint32_t block, step;
@@ -39,9 +39,9 @@ typedef struct GpMoves {
     uint32_t *end;      /* bit -> one past its parts */
     GpPlace **place_of; /* bit -> place */
     uint32_t count;
-    bool *is_path;      /* place id: moved or assigned somewhere, so that messages name it */
-    GpBits *entry;      /* per block: may be gone (bits), may be assigned (bits after count) */
-    GP_VEC(GpMoveError) errors; /* E0382 to report */
+    bool *is_path; /* place id: moved or assigned somewhere, so that messages name it */
+    GpBits *entry; /* per block: may be gone (bits), may be assigned (bits after count) */
+    GP_VEC(GpMoveError) errors;     /* E0382 to report */
     GP_VEC(const GpPlace *) uninit; /* locals with an E0381 */
 } GpMoves;
 

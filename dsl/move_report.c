@@ -1,7 +1,7 @@
 /* E0381, E0382, E0384, E0507 and E0508 in rustc's words. */
 #include "dsl/move.h"
 
-/* ---- common parts ----------------------------------------------------------------------------------- */
+/* ---- common parts ---------------------------------------------------------------------------- */
 
 GpSpan gp_slot_decl_span(const GpSlot *slot) {
     GpSpan s = slot->span;
@@ -19,7 +19,8 @@ GpSpan gp_slot_decl_span(const GpSlot *slot) {
 static const char *type_name(GpForm *f, const GpType *t) { return gp_ty_name(f->c->arena, t); }
 
 static const GpDef *user_type(const GpType *t) {
-    return t->kind == GpTy_Adt && !t->def->is_std && t->def->node && t->def->span.src ? t->def : NULL;
+    return t->kind == GpTy_Adt && !t->def->is_std && t->def->node && t->def->span.src ? t->def
+                                                                                      : NULL;
 }
 
 static void note_clone(GpForm *f, GpDiag *d, const GpType *t) {
@@ -37,14 +38,17 @@ static void note_no_copy(GpForm *f, GpDiag *d, const GpPlace *p, bool is_partial
     const char *word = is_partial ? "partial move" : "move";
     if (!p->parent && slot->local)
         gp_label(d, gp_slot_decl_span(slot),
-                 "%s occurs because %s has type `%s`, which does not implement the `Copy` trait", word, what, type);
+                 "%s occurs because %s has type `%s`, which does not implement the `Copy` trait",
+                 word, what, type);
     else
-        gp_note(d, "%s occurs because %s has type `%s`, which does not implement the `Copy` trait", word, what, type);
+        gp_note(d, "%s occurs because %s has type `%s`, which does not implement the `Copy` trait",
+                word, what, type);
 }
 
-/* ---- E0382 -------------------------------------------------------------------------------------------- */
+/* ---- E0382 ----------------------------------------------------------------------------------- */
 
-static void label_site(GpForm *f, GpDiag *d, const GpMoveSite *site, bool is_partial, bool is_same) {
+static void label_site(GpForm *f, GpDiag *d, const GpMoveSite *site, bool is_partial,
+                       bool is_same) {
     const GpStep *s = &f->blocks.at[site->block].steps.at[site->step];
     const char *loop = site->is_earlier_round ? ", in previous iteration of loop" : "";
     const char *part = is_partial ? "partially " : "";
@@ -63,7 +67,8 @@ static void label_site(GpForm *f, GpDiag *d, const GpMoveSite *site, bool is_par
         else
             gp_label(d, site->span, "value %smoved into closure here%s", part, loop);
         for (uint32_t i = 0; cl && i < cl->captures.len; i++)
-            if (cl->body->slots.at[cl->captures.at[i].place->local].local == f->slots.at[site->place->local].local)
+            if (cl->body->slots.at[cl->captures.at[i].place->local].local ==
+                f->slots.at[site->place->local].local)
                 gp_label(d, cl->captures.at[i].span, "variable moved due to use in closure");
         return;
     }
@@ -102,7 +107,8 @@ static const GpNode *param_of(const GpDef *def, uint32_t i) {
 static const char *owner_name(GpForm *f, const GpDef *def) {
     if (def->parent && def->parent->kind == GpDef_Impl && def->parent->self_type &&
         def->parent->self_type->kind == GpTy_Adt)
-        return gp_arena_printf(f->c->arena, "%s::%s", def->parent->self_type->def->name->name, def->name->name);
+        return gp_arena_printf(f->c->arena, "%s::%s", def->parent->self_type->def->name->name,
+                               def->name->name);
     return def->name->name;
 }
 
@@ -116,7 +122,9 @@ static const GpStep *find_call(const GpForm *f, const GpMoveSite *site, uint32_t
             if (s->uses[i].place == dst) {
                 GpNode *n = (GpNode *)(uintptr_t)s->node;
                 uint32_t first = n->kind == GpNode_MethodCall;
-                GpNodeList args = first ? GP_AS(MethodCall, n)->args : n->kind == GpNode_Call ? GP_AS(Call, n)->args : (GpNodeList){0};
+                GpNodeList args = first                    ? GP_AS(MethodCall, n)->args
+                                  : n->kind == GpNode_Call ? GP_AS(Call, n)->args
+                                                           : (GpNodeList){0};
                 for (uint32_t a = 0; a < args.len; a++)
                     if (args.at[a]->span.off == s->uses[i].span.off) {
                         *arg = a + first;
@@ -133,30 +141,37 @@ static void note_callee(GpForm *f, GpDiag *d, const GpMoveSite *site) {
         const GpNode *self = param_of(s->callee, 0);
         if (self)
             gp_note_at(d, (GpSpan){self->span.src, self->span.off + self->span.len - 4, 4},
-                       "`%s` takes ownership of the receiver `self`, which moves %s", owner_name(f, s->callee),
-                       gp_place_quoted(f, site->place));
+                       "`%s` takes ownership of the receiver `self`, which moves %s",
+                       owner_name(f, s->callee), gp_place_quoted(f, site->place));
         return;
     }
     uint32_t arg = 0;
     const GpStep *call = s->why == GpMove_Plain ? find_call(f, site, &arg) : NULL;
     const GpNode *param = call ? param_of(call->callee, arg) : NULL;
     if (param && param->kind == GpNode_Param && ((const GpAstParam *)param)->type) {
-        const GpType *t = arg < call->callee->sig.param_count ? call->callee->sig.params[arg] : NULL;
+        const GpType *t =
+            arg < call->callee->sig.param_count ? call->callee->sig.params[arg] : NULL;
         if (t && t->kind != GpTy_Param)
             gp_note_at(d, ((const GpAstParam *)param)->type->span,
-                       "consider changing this parameter type in %s `%s` to borrow instead if owning the value isn't "
-                       "necessary", call->callee->sig.has_self ? "method" : "function", call->callee->name->name);
+                       "consider changing this parameter type in %s `%s` to borrow instead if "
+                       "owning the value isn't "
+                       "necessary",
+                       call->callee->sig.has_self ? "method" : "function",
+                       call->callee->name->name);
     }
 }
 
-static bool is_word(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; }
+static bool is_word(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
 
 /* The witness of a thread's index is used up by `get_mut`; its number is not. The range from the
 ** statement of the move to the last use after it, with `idx.get()` replaced. */
 static void help_witness(GpForm *f, GpDiag *d, const GpMoveSite *site, GpSpan use) {
     const GpStep *s = &f->blocks.at[site->block].steps.at[site->step];
     const char *name = gp_place_name(f, site->place);
-    if (!name || !gp_ty_is_lang(site->place->type, GpLang_ThreadIndex) || !s->stmt || !s->stmt->span.src)
+    if (!name || !gp_ty_is_lang(site->place->type, GpLang_ThreadIndex) || !s->stmt ||
+        !s->stmt->span.src)
         return;
     GpSpan stmt = s->stmt->span;
     const char *text = stmt.src->text;
@@ -192,9 +207,12 @@ static void note_once(GpForm *f, GpDiag *d, const GpMoveSite *site) {
     const GpClosureForm *cl = t->kind == GpTy_Closure ? gp_map_get(&f->closures, t->node) : NULL;
     if (s->why != GpMove_Call || !cl || !cl->moved_name)
         return;
-    gp_note_at(d, cl->moved_span, "closure cannot be invoked more than once because it moves the variable %s out of its environment",
+    gp_note_at(d, cl->moved_span,
+               "closure cannot be invoked more than once because it moves the variable %s out of "
+               "its environment",
                cl->moved_name);
-    gp_note_at(d, site->span, "this value implements `FnOnce`, which causes it to be moved when called");
+    gp_note_at(d, site->span,
+               "this value implements `FnOnce`, which causes it to be moved when called");
 }
 
 void gp_report_moved(GpMoves *m, const GpBadUse *use, GpMoveSet sites) {
@@ -206,10 +224,13 @@ void gp_report_moved(GpMoves *m, const GpBadUse *use, GpMoveSet sites) {
             is_partial = true;
             moved = sites.at[i].place;
         }
-    const char *verb = use->verb == GpAccess_Borrow ? "borrow" : use->verb == GpAccess_Assign ? "assign to part" : "use";
-    GpDiag *d = gp_diag(f->c->diags, GpDiag_E0382, use->span,
-                        gp_arena_printf(f->c->arena, "%s of%s", verb, is_partial ? " partially" : ""),
-                        gp_place_quoted(f, use->place));
+    const char *verb = use->verb == GpAccess_Borrow   ? "borrow"
+                       : use->verb == GpAccess_Assign ? "assign to part"
+                                                      : "use";
+    GpDiag *d =
+        gp_diag(f->c->diags, GpDiag_E0382, use->span,
+                gp_arena_printf(f->c->arena, "%s of%s", verb, is_partial ? " partially" : ""),
+                gp_place_quoted(f, use->place));
     f->reported++;
     bool is_same = false;
     for (uint32_t i = 0; i < sites.len; i++) {
@@ -223,7 +244,9 @@ void gp_report_moved(GpMoves *m, const GpBadUse *use, GpMoveSet sites) {
     bool is_closure = use->loan && use->loan->closure;
     if (!is_same && !(sites.len == 1 && sites.at[0].span.off == use->span.off))
         gp_primary_label(d, "value %s here after %smove",
-                         use->verb == GpAccess_Borrow ? "borrowed" : use->verb == GpAccess_Assign ? "partially assigned" : "used",
+                         use->verb == GpAccess_Borrow   ? "borrowed"
+                         : use->verb == GpAccess_Assign ? "partially assigned"
+                                                        : "used",
                          is_partial ? "partial " : "");
     if (is_closure)
         gp_label(d, use->loan->use_span, "borrow occurs due to use in closure");
@@ -237,7 +260,7 @@ void gp_report_moved(GpMoves *m, const GpBadUse *use, GpMoveSet sites) {
         note_clone(f, d, moved->type);
 }
 
-/* ---- E0381 -------------------------------------------------------------------------------------------------- */
+/* ---- E0381 ----------------------------------------------------------------------------------- */
 
 static void suggest_value(GpForm *f, GpDiag *d, const GpSlot *slot) {
     const GpType *t = slot->local->type;
@@ -252,15 +275,18 @@ static void suggest_value(GpForm *f, GpDiag *d, const GpSlot *slot) {
     gp_suggest(d, end, gp_arena_printf(f->c->arena, " = %s", value), "consider assigning a value");
 }
 
-void gp_report_uninit(GpMoves *m, const GpBadUse *use, bool is_partial_assign, bool is_conditional) {
+void gp_report_uninit(GpMoves *m, const GpBadUse *use, bool is_partial_assign,
+                      bool is_conditional) {
     GpForm *f = m->f;
     const GpSlot *slot = &f->slots.at[use->place->local];
     const char *name = gp_place_quoted(f, slot->place);
     if (is_partial_assign) {
-        GpDiag *d = gp_diag(f->c->diags, GpDiag_E0381, use->span, "partially assigned", name, "isn't fully initialized");
+        GpDiag *d = gp_diag(f->c->diags, GpDiag_E0381, use->span, "partially assigned", name,
+                            "isn't fully initialized");
         gp_primary_label(d, "%s partially assigned here but it isn't fully initialized", name);
         gp_label(d, gp_slot_decl_span(slot), "binding declared here but left uninitialized");
-        gp_help(d, "partial initialization isn't supported, fully initialize the binding with a default value and "
+        gp_help(d, "partial initialization isn't supported, fully initialize the binding with a "
+                   "default value and "
                    "mutate it, or use `std::mem::MaybeUninit`");
         f->reported++;
         return;
@@ -268,7 +294,8 @@ void gp_report_uninit(GpMoves *m, const GpBadUse *use, bool is_partial_assign, b
     const char *how = is_conditional ? "is possibly-uninitialized" : "isn't initialized";
     GpDiag *d = gp_diag(f->c->diags, GpDiag_E0381, use->span, "used", name, how);
     f->reported++;
-    gp_primary_label(d, "%s %s here but it %s", name, use->verb == GpAccess_Borrow ? "borrowed" : "used", how);
+    gp_primary_label(d, "%s %s here but it %s", name,
+                     use->verb == GpAccess_Borrow ? "borrowed" : "used", how);
     gp_label(d, gp_slot_decl_span(slot), "binding declared here but left uninitialized");
     if (!is_conditional && slot->local)
         suggest_value(f, d, slot);
@@ -278,13 +305,15 @@ void gp_report_reassign(GpMoves *m, const GpPlace *p, GpSpan span) {
     GpForm *f = m->f;
     const GpSlot *slot = &f->slots.at[p->local];
     const char *name = slot->local->name->name;
-    GpDiag *d = gp_diag(f->c->diags, GpDiag_E0384, span, gp_arena_printf(f->c->arena, "variable `%s`", name));
+    GpDiag *d = gp_diag(f->c->diags, GpDiag_E0384, span,
+                        gp_arena_printf(f->c->arena, "variable `%s`", name));
     f->reported++;
     gp_primary_label(d, "cannot assign twice to immutable variable");
-    gp_suggest(d, (GpSpan){slot->span.src, slot->span.off, 0}, "mut ", "consider making this binding mutable");
+    gp_suggest(d, (GpSpan){slot->span.src, slot->span.off, 0}, "mut ",
+               "consider making this binding mutable");
 }
 
-/* ---- E0507, E0508 ----------------------------------------------------------------------------------------------- */
+/* ---- E0507, E0508 ---------------------------------------------------------------------------- */
 
 static const GpPlace *find_barrier(const GpPlace *p) {
     for (; p->parent; p = p->parent)
@@ -305,22 +334,26 @@ static const char *describe_source(GpForm *f, const GpPlace *p) {
         return gp_place_quoted(f, p);
     while (p->proj == GpProj_Deref)
         p = p->parent;
-    return gp_arena_printf(f->c->arena, "%s as enum variant `%s`", gp_place_quoted(f, p), variant->name->name);
+    return gp_arena_printf(f->c->arena, "%s as enum variant `%s`", gp_place_quoted(f, p),
+                           variant->name->name);
 }
 
 static GpDiag *begin_illegal(GpMoves *m, GpPlace *p, GpSpan span) {
     GpForm *f = m->f;
     const GpPlace *barrier = find_barrier(p);
     if (!barrier)
-        return gp_diag(f->c->diags, GpDiag_E0507, span, gp_place_quoted(f, p),
-                       gp_arena_printf(f->c->arena, ", a captured variable in an `%s` closure", f->bound));
+        return gp_diag(
+            f->c->diags, GpDiag_E0507, span, gp_place_quoted(f, p),
+            gp_arena_printf(f->c->arena, ", a captured variable in an `%s` closure", f->bound));
     if (barrier->proj == GpProj_Index) {
         const GpType *t = barrier->parent->type;
-        return gp_diag(f->c->diags, GpDiag_E0508, span, type_name(f, t), t->kind == GpTy_Array ? "array" : "slice");
+        return gp_diag(f->c->diags, GpDiag_E0508, span, type_name(f, t),
+                       t->kind == GpTy_Array ? "array" : "slice");
     }
     const GpType *ref = barrier->parent->type;
     const char *behind = ref->kind == GpTy_RawPtr ? " which is behind a raw pointer"
-                         : ref->is_mut ? " which is behind a mutable reference" : " which is behind a shared reference";
+                         : ref->is_mut            ? " which is behind a mutable reference"
+                                                  : " which is behind a shared reference";
     return gp_diag(f->c->diags, GpDiag_E0507, span, describe_source(f, p), behind);
 }
 
@@ -337,16 +370,19 @@ void gp_report_illegal_move(GpMoves *m, const GpStep *s, GpOperand use) {
         if (is_index)
             gp_primary_label(d, "cannot move out of here");
         gp_label(d, use.span, "data moved here");
-        gp_label(d, use.span, "move occurs because %s has type `%s`, which does not implement the `Copy` trait",
+        gp_label(d, use.span,
+                 "move occurs because %s has type `%s`, which does not implement the `Copy` trait",
                  s->dst ? gp_place_quoted(f, s->dst) : "value", type);
         gp_suggest(d, (GpSpan){span.src, span.off, 0}, "&", "consider borrowing here");
         return;
     }
     if (is_index)
         gp_primary_label(d, "cannot move out of here");
-    const char *text = "move occurs because %s has type `%s`, which does not implement the `Copy` trait";
+    const char *text =
+        "move occurs because %s has type `%s`, which does not implement the `Copy` trait";
     if (s->why == GpMove_Method) {
-        gp_label(d, s->name_span, "%s moved due to this method call", gp_place_quoted(f, use.place));
+        gp_label(d, s->name_span, "%s moved due to this method call",
+                 gp_place_quoted(f, use.place));
         gp_primary_label(d, text, gp_place_quoted(f, use.place), type);
     } else if (is_index) {
         gp_label(d, use.span, text, gp_place_quoted(f, use.place), type);

@@ -4,7 +4,6 @@
 ** continue, return) ends them on that path only; the builder goes on as if nothing had ended. */
 #include "dsl/place_build.h"
 
-
 /* ---- slots and places ------------------------------------------------------------------------ */
 
 static GpPlace *make_place(GpForm *f, GpPlace key) {
@@ -20,10 +19,12 @@ static GpPlace *make_place(GpForm *f, GpPlace key) {
     return p;
 }
 
-uint32_t gp_form_slot_with(GpForm *f, GpSlotKind kind, const GpType *type, GpRegions regions, GpSpan span) {
+uint32_t gp_form_slot_with(GpForm *f, GpSlotKind kind, const GpType *type, GpRegions regions,
+                           GpSpan span) {
     uint32_t id = f->slots.len;
     GpSlot slot = {.kind = kind, .span = span, .live = GP_NONE};
-    slot.place = make_place(f, (GpPlace){.local = id, .type = type, .regions = regions, .is_owned = true});
+    slot.place =
+        make_place(f, (GpPlace){.local = id, .type = type, .regions = regions, .is_owned = true});
     if (regions.len)
         slot.live = f->live_count++;
     GP_PUSH(f->c->arena, &f->slots, slot);
@@ -61,7 +62,10 @@ GpPlace *gp_place_index(GpForm *f, GpPlace *p, const GpType *type) {
     GpPlace *q = find_child(p, GpProj_Index, 0, NULL);
     if (q)
         return q;
-    return make_place(f, (GpPlace){.local = p->local, .proj = GpProj_Index, .parent = p, .type = type,
+    return make_place(f, (GpPlace){.local = p->local,
+                                   .proj = GpProj_Index,
+                                   .parent = p,
+                                   .type = type,
                                    .regions = p->regions});
 }
 
@@ -69,8 +73,13 @@ GpPlace *gp_place_variant(GpForm *f, GpPlace *p, const GpDef *variant) {
     GpPlace *q = find_child(p, GpProj_Variant, 0, variant);
     if (q)
         return q;
-    return make_place(f, (GpPlace){.local = p->local, .proj = GpProj_Variant, .parent = p, .type = p->type,
-                                   .variant = variant, .regions = p->regions, .is_owned = p->is_owned});
+    return make_place(f, (GpPlace){.local = p->local,
+                                   .proj = GpProj_Variant,
+                                   .parent = p,
+                                   .type = p->type,
+                                   .variant = variant,
+                                   .regions = p->regions,
+                                   .is_owned = p->is_owned});
 }
 
 static GpRegions tuple_regions(GpForm *f, const GpPlace *p, uint32_t index) {
@@ -78,6 +87,8 @@ static GpRegions tuple_regions(GpForm *f, const GpPlace *p, uint32_t index) {
     for (uint32_t i = 0; i < index; i++)
         first += gp_region_count(f, p->type->args[i].type);
     uint32_t len = gp_region_count(f, p->type->args[index].type);
+    if (!len)
+        return (GpRegions){0};
     return first + len <= p->regions.len ? (GpRegions){p->regions.at + first, len} : (GpRegions){0};
 }
 
@@ -85,12 +96,17 @@ GpPlace *gp_place_field(GpForm *f, GpPlace *p, uint32_t index, const GpType *typ
     GpPlace *q = find_child(p, GpProj_Field, index, NULL);
     if (q)
         return q;
-    GpPlace key = {.local = p->local, .proj = GpProj_Field, .index = index, .parent = p, .type = type,
+    GpPlace key = {.local = p->local,
+                   .proj = GpProj_Field,
+                   .index = index,
+                   .parent = p,
+                   .type = type,
                    .is_owned = p->is_owned};
     if (p->type->kind == GpTy_Tuple && index < p->type->arg_count)
         key.regions = tuple_regions(f, p, index);
     else if (p->type->kind == GpTy_Adt)
-        key.regions = gp_regions_of_field(f, p->variant ? p->variant : p->type->def, index, p->type, p->regions, type);
+        key.regions = gp_regions_of_field(f, p->variant ? p->variant : p->type->def, index, p->type,
+                                          p->regions, type);
     return make_place(f, key);
 }
 
@@ -100,7 +116,7 @@ bool gp_place_is_prefix(const GpPlace *prefix, const GpPlace *p) {
     return p == prefix;
 }
 
-/* ---- blocks and steps -------------------------------------------------------------------------- */
+/* ---- blocks and steps ------------------------------------------------------------------------ */
 
 uint32_t gp_build_block(GpBuild *b) {
     GP_PUSH(b->arena, &b->f->blocks, (GpBlock){.order = GP_NONE});
@@ -108,8 +124,9 @@ uint32_t gp_build_block(GpBuild *b) {
 }
 
 void gp_build_edge(GpBuild *b, uint32_t from, uint32_t to) {
-    GpBlock *blk = &b->f->blocks.at[from];
+    GpBlock *blk = &b->f->blocks.at[from], *target = &b->f->blocks.at[to];
     GP_PUSH(b->arena, &blk->next, to);
+    GP_PUSH(b->arena, &target->prev, from);
 }
 
 void gp_build_goto(GpBuild *b, uint32_t block) {
@@ -185,7 +202,8 @@ static void constrain_reborrow(GpBuild *b, const GpPlace *of, uint32_t region, G
 
 /* dst = &of. Returns the loan. */
 uint32_t gp_build_loan(GpBuild *b, GpPlace *dst, GpPlace *of, GpLoanKind kind, GpSpan span) {
-    GpLoan loan = {.kind = kind, .place = of, .span = span, .use_span = GP_NO_SPAN, .holder = dst->local};
+    GpLoan loan = {
+        .kind = kind, .place = of, .span = span, .use_span = GP_NO_SPAN, .holder = dst->local};
     loan.region = gp_region_new(b->f);
     constrain_reborrow(b, of, loan.region, span);
     bool is_return = b->f->slots.at[dst->local].kind == GpSlot_Return;
@@ -198,7 +216,8 @@ uint32_t gp_build_loan(GpBuild *b, GpPlace *dst, GpPlace *of, GpLoanKind kind, G
             from[0] = loan.region;
             for (uint32_t i = 0; i < inner.len; i++)
                 from[i + 1] = of->regions.at[i];
-            gp_regions_flow(b->f, dst->type, (GpRegions){from, count}, dst->regions, span, is_return);
+            gp_regions_flow(b->f, dst->type, (GpRegions){from, count}, dst->regions, span,
+                            is_return);
         }
     }
     loan.block = b->block;
@@ -210,17 +229,19 @@ uint32_t gp_build_loan(GpBuild *b, GpPlace *dst, GpPlace *of, GpLoanKind kind, G
     return s->loan;
 }
 
-/* ---- scopes ---------------------------------------------------------------------------------------- */
+/* ---- scopes ---------------------------------------------------------------------------------- */
 
-void gp_scope_push(GpBuild *b, GpSpan end) { GP_PUSH(b->arena, &b->scopes, (GpScope){.end = end}); }
+void gp_scope_push(GpBuild *b, GpSpan end) {
+    GP_PUSH(b->arena, &b->scopes, (GpPlaceScope){.end = end});
+}
 
-static void end_scope(GpBuild *b, const GpScope *s) {
+static void end_scope(GpBuild *b, const GpPlaceScope *s) {
     for (uint32_t i = s->slots.len; i-- > 0;)
         gp_build_step(b, GpStep_Dead, s->end)->dst = b->f->slots.at[s->slots.at[i]].place;
 }
 
 void gp_scope_pop(GpBuild *b) {
-    GpScope s = b->scopes.at[--b->scopes.len];
+    GpPlaceScope s = b->scopes.at[--b->scopes.len];
     end_scope(b, &s);
 }
 
@@ -231,18 +252,20 @@ void gp_scope_leave(GpBuild *b, uint32_t depth) {
 
 GpPlace *gp_build_temp(GpBuild *b, const GpType *t, GpSpan span) {
     uint32_t slot = gp_form_slot(b->f, GpSlot_Temp, t, span);
-    GpScope *s = &b->scopes.at[b->temps];
+    GpPlaceScope *s = &b->scopes.at[b->temps];
     GP_PUSH(b->arena, &s->slots, slot);
     return gp_form_place(b->f, slot);
 }
 
-/* ---- finishing ----------------------------------------------------------------------------------------- */
+/* ---- finishing ------------------------------------------------------------------------------- */
 
 typedef struct Visit {
     uint32_t block, at;
 } Visit;
 
-/* Reverse postorder by an explicit stack: bodies may be deep. */
+/* Reverse postorder by an explicit stack: bodies may be deep. Successors are visited from the
+** last one, so that the first one comes first: among errors of one mistake rustc keeps that of
+** the block that its own order, which is this one, meets first. */
 void gp_form_finish(GpForm *f) {
     GpArena *a = f->c->arena;
     uint32_t count = f->blocks.len, done = count;
@@ -255,7 +278,7 @@ void gp_form_finish(GpForm *f) {
         Visit *v = &stack.at[stack.len - 1];
         const GpBlock *blk = &f->blocks.at[v->block];
         if (v->at < blk->next.len) {
-            uint32_t to = blk->next.at[v->at++];
+            uint32_t to = blk->next.at[blk->next.len - ++v->at];
             if (!seen[to]) {
                 seen[to] = true;
                 GP_PUSH(a, &stack, ((Visit){to, 0}));
@@ -267,12 +290,14 @@ void gp_form_finish(GpForm *f) {
     }
     f->order_count = count - done;
     memmove(f->order, f->order + done, f->order_count * sizeof *f->order);
-    for (uint32_t i = 0; i < f->order_count; i++) {
+    for (uint32_t i = 0; i < f->order_count; i++)
+        f->blocks.at[f->order[i]].order = i;
+    for (uint32_t i = 0; i < f->order_count; i++) { /* only what can be reached leads anywhere */
         GpBlock *blk = &f->blocks.at[f->order[i]];
-        blk->order = i;
-        for (uint32_t k = 0; k < blk->next.len; k++) {
-            GpBlock *to = &f->blocks.at[blk->next.at[k]];
-            GP_PUSH(a, &to->prev, f->order[i]);
-        }
+        uint32_t kept = 0;
+        for (uint32_t k = 0; k < blk->prev.len; k++)
+            if (f->blocks.at[blk->prev.at[k]].order != GP_NONE)
+                blk->prev.at[kept++] = blk->prev.at[k];
+        blk->prev.len = kept;
     }
 }

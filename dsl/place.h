@@ -22,34 +22,46 @@ typedef struct GpRegions {
     uint32_t len;
 } GpRegions;
 
-typedef enum GpProj { GpProj_Root, GpProj_Deref, GpProj_Field, GpProj_Index, GpProj_Variant } GpProj;
+typedef enum GpProj {
+    GpProj_Root,
+    GpProj_Deref,
+    GpProj_Field,
+    GpProj_Index,
+    GpProj_Variant
+} GpProj;
 
 /* A place, interned: equal places are one. */
 typedef struct GpPlace {
     uint32_t id;
     uint32_t local;
     GpProj proj;
-    uint32_t index;            /* Field */
-    const GpDef *variant;      /* Variant */
+    uint32_t index;       /* Field */
+    const GpDef *variant; /* Variant */
     const GpType *type;
     GpRegions regions;
-    struct GpPlace *parent;    /* NULL: the local itself */
+    struct GpPlace *parent; /* NULL: the local itself */
     struct GpPlace *child, *sibling;
     uint32_t depth;
-    bool is_owned;             /* no Deref and no Index on the way: it can be moved out of */
+    bool is_owned; /* no Deref and no Index on the way: it can be moved out of */
 } GpPlace;
 
-typedef enum GpSlotKind { GpSlot_Temp, GpSlot_User, GpSlot_Param, GpSlot_Upvar, GpSlot_Return } GpSlotKind;
+typedef enum GpSlotKind {
+    GpSlot_Temp,
+    GpSlot_User,
+    GpSlot_Param,
+    GpSlot_Upvar,
+    GpSlot_Return
+} GpSlotKind;
 
 typedef struct GpSlot {
     GpSlotKind kind;
-    const GpLocal *local;      /* NULL: a temporary */
+    const GpLocal *local; /* NULL: a temporary */
     GpPlace *place;
     GpSpan span;
-    GpSpan let_span;           /* User: its `let` statement; GP_NO_SPAN */
-    bool has_init;             /* User: declared together with a value */
-    bool is_pattern;           /* bound by a pattern that is more than a name */
-    uint32_t live;             /* index among locals with regions; GP_NONE */
+    GpSpan let_span; /* User: its `let` statement; GP_NO_SPAN */
+    bool has_init;   /* User: declared together with a value */
+    bool is_pattern; /* bound by a pattern that is more than a name */
+    uint32_t live;   /* index among locals with regions; GP_NONE */
 } GpSlot;
 
 typedef enum GpUseKind {
@@ -69,11 +81,11 @@ typedef struct GpLoan {
     GpLoanKind kind;
     GpPlace *place;
     uint32_t region;
-    GpSpan span;               /* of the borrow expression */
-    uint32_t holder;           /* TwoPhase: the temporary whose use activates it */
-    uint32_t block, step;      /* where it is made */
-    const GpNode *closure;     /* a capture of that closure */
-    GpSpan use_span;           /* captures: the use inside the closure */
+    GpSpan span;           /* of the borrow expression */
+    uint32_t holder;       /* TwoPhase: the temporary whose use activates it */
+    uint32_t block, step;  /* where it is made */
+    const GpNode *closure; /* a capture of that closure */
+    GpSpan use_span;       /* captures: the use inside the closure */
 } GpLoan;
 
 typedef enum GpStepKind {
@@ -85,38 +97,44 @@ typedef enum GpStepKind {
 } GpStepKind;
 
 /* Why a value moves, for the label. */
-typedef enum GpMoveWhy { GpMove_Plain, GpMove_Method, GpMove_Call, GpMove_Closure, GpMove_Pattern } GpMoveWhy;
+typedef enum GpMoveWhy {
+    GpMove_Plain,
+    GpMove_Method,
+    GpMove_Call,
+    GpMove_Closure,
+    GpMove_Pattern
+} GpMoveWhy;
 
 typedef struct GpStep {
     GpStepKind kind;
     GpSpan span;
-    GpSpan name_span;          /* Call: of the function's name */
+    GpSpan name_span; /* Call: of the function's name */
     GpOperand *uses;
     uint32_t use_count;
-    uint32_t loan;             /* GP_NONE: none */
-    GpPlace *dst;              /* NULL: none */
-    bool is_init;              /* of a local's declaration: no assignment in the source */
+    uint32_t loan; /* GP_NONE: none */
+    GpPlace *dst;  /* NULL: none */
+    bool is_init;  /* of a local's declaration: no assignment in the source */
     GpMoveWhy why;
     const GpDef *callee;
-    uint32_t arg;              /* the parameter that the first use becomes */
+    uint32_t arg; /* the parameter that the first use becomes */
     const GpNode *node;
-    const GpNode *stmt;        /* the statement around it */
+    const GpNode *stmt; /* the statement around it */
 } GpStep;
 
 typedef struct GpBlockCond {
-    GpSpan span;               /* the condition that decides among the successors */
-    GpSpan whole;              /* the `if` */
+    GpSpan span;  /* the condition that decides among the successors */
+    GpSpan whole; /* the `if` */
     bool is_if, has_else;
 } GpBlockCond;
 
 typedef struct GpBlock {
     GP_VEC(GpStep) steps;
     GP_VEC(uint32_t) next;
-    GP_VEC(uint32_t) prev;     /* filled at the end */
-    bool is_loop;              /* the head of a loop .. */
-    GpSpan loop_span;          /* .. and how it is shown */
+    GP_VEC(uint32_t) prev; /* in the order in which the edges were made */
+    bool is_loop;          /* the head of a loop .. */
+    GpSpan loop_span;      /* .. and how it is shown */
     GpBlockCond cond;
-    uint32_t order;            /* in reverse postorder; GP_NONE unreachable */
+    uint32_t order; /* in reverse postorder; GP_NONE unreachable */
 } GpBlock;
 
 typedef struct GpOutlives {
@@ -126,10 +144,10 @@ typedef struct GpOutlives {
 } GpOutlives;
 
 typedef struct GpLifetime {
-    GpSym name;                /* universal: its lifetime, NULL for an elided one */
+    GpSym name; /* universal: its lifetime, NULL for an elided one */
     GpSpan span;
-    bool is_universal;         /* of the caller's: lives past the function */
-    uint32_t first;            /* constraints with this `longer`, linked */
+    bool is_universal; /* of the caller's: lives past the function */
+    uint32_t first;    /* constraints with this `longer`, linked */
 } GpLifetime;
 
 typedef struct GpNamedLife {
@@ -139,10 +157,10 @@ typedef struct GpNamedLife {
 
 typedef enum GpCaptureKind { GpCapture_Ref, GpCapture_Mut, GpCapture_Value } GpCaptureKind;
 typedef struct GpCapture {
-    GpPlace *place;            /* in the closure's own body */
+    GpPlace *place; /* in the closure's own body */
     GpCaptureKind kind;
-    bool is_moved;             /* the closure moves it out again: it can be called once */
-    GpSpan span;               /* the use that asks for it */
+    bool is_moved; /* the closure moves it out again: it can be called once */
+    GpSpan span;   /* the use that asks for it */
 } GpCapture;
 
 typedef enum GpClosureKind { GpClosure_Fn, GpClosure_Mut, GpClosure_Once } GpClosureKind;
@@ -152,7 +170,7 @@ typedef struct GpClosureForm {
     GpForm *body;
     GpClosureKind kind;
     GP_VEC(GpCapture) captures;
-    GpSpan moved_span;         /* Once: what makes it so */
+    GpSpan moved_span; /* Once: what makes it so */
     const char *moved_name;
 } GpClosureForm;
 
@@ -160,8 +178,8 @@ typedef struct GpClosureForm {
 struct GpForm {
     GpCheck *c;
     GpDef *fn;
-    const GpNode *closure;     /* NULL: the function's own body */
-    const char *bound;         /* closures for a bound: "Fn", "FnMut", "FnOnce"; NULL: inferred */
+    const GpNode *closure; /* NULL: the function's own body */
+    const char *bound;     /* closures for a bound: "Fn", "FnMut", "FnOnce"; NULL: inferred */
     GpForm *outer;
     GP_VEC(GpSlot) slots;
     GP_VEC(GpPlace *) places;
@@ -169,10 +187,10 @@ struct GpForm {
     GP_VEC(GpBlock) blocks;
     GP_VEC(GpLifetime) regions;
     GP_VEC(GpOutlives) outlives;
-    GP_VEC(uint32_t) chain;    /* next constraint of the same `longer` */
-    uint32_t *slot_of;         /* GpLocal.id -> slot; GP_NONE */
-    uint32_t live_count;       /* slots with regions */
-    uint32_t *order;           /* blocks in reverse postorder */
+    GP_VEC(uint32_t) chain; /* next constraint of the same `longer` */
+    uint32_t *slot_of;      /* GpLocal.id -> slot; GP_NONE */
+    uint32_t live_count;    /* slots with regions */
+    uint32_t *order;        /* blocks in reverse postorder */
     uint32_t order_count;
     GpMap closures;            /* Closure node -> GpClosureForm, of this body */
     GP_VEC(GpNamedLife) names; /* the function's lifetimes */
@@ -185,7 +203,8 @@ struct GpForm {
 
 /* ---- place.c: locals, places, steps */
 uint32_t gp_form_slot(GpForm *f, GpSlotKind kind, const GpType *type, GpSpan span);
-uint32_t gp_form_slot_with(GpForm *f, GpSlotKind kind, const GpType *type, GpRegions regions, GpSpan span);
+uint32_t gp_form_slot_with(GpForm *f, GpSlotKind kind, const GpType *type, GpRegions regions,
+                           GpSpan span);
 GpPlace *gp_place_deref(GpForm *f, GpPlace *p);
 GpPlace *gp_place_field(GpForm *f, GpPlace *p, uint32_t index, const GpType *type);
 GpPlace *gp_place_index(GpForm *f, GpPlace *p, const GpType *type);
@@ -197,7 +216,8 @@ uint32_t gp_region_new(GpForm *f);
 uint32_t gp_region_count(GpForm *f, const GpType *t);
 GpRegions gp_regions_fresh(GpForm *f, const GpType *t);
 /* a value with regions `from` becomes one of type t with regions `to` */
-void gp_regions_flow(GpForm *f, const GpType *t, GpRegions from, GpRegions to, GpSpan span, bool is_return);
+void gp_regions_flow(GpForm *f, const GpType *t, GpRegions from, GpRegions to, GpSpan span,
+                     bool is_return);
 void gp_region_outlives(GpForm *f, uint32_t longer, uint32_t shorter, GpSpan span, bool is_return);
 GpRegions gp_regions_of_field(GpForm *f, const GpDef *owner, uint32_t index, const GpType *adt,
                               GpRegions regions, const GpType *type);

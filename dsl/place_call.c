@@ -42,7 +42,8 @@ static const char *first_callable(GpNodeList bounds) {
 ** after the names are resolved the three are one trait. */
 static const char *bound_of(const GpDef *fn, uint32_t param) {
     const GpType *t = param < fn->sig.param_count ? fn->sig.params[param] : NULL;
-    if (!t || t->kind != GpTy_Param || !t->def->bound_types || !fn->node || fn->node->kind != GpNode_Fn)
+    if (!t || t->kind != GpTy_Param || !t->def->bound_types || !fn->node ||
+        fn->node->kind != GpNode_Fn)
         return NULL;
     GpAstFn *ast = GP_AS(Fn, fn->node);
     const char *found = NULL;
@@ -71,16 +72,18 @@ static GpOperand build_arg(GpBuild *b, GpNode *n, const GpDef *def, uint32_t par
     return use;
 }
 
-static void finish_call(GpBuild *b, GpPlace *dst, const Callee *c, GpOperand *uses, const GpType *const *params,
-                        uint32_t count) {
+static void finish_call(GpBuild *b, GpPlace *dst, const Callee *c, GpOperand *uses,
+                        const GpType *const *params, uint32_t count) {
     const GpType *ret = c->node->type;
     if (!dst && ret->kind != GpTy_Never)
         dst = gp_build_temp(b, ret, c->node->span);
     if (c->def) {
-        GpSigRegions sig = gp_regions_of_call(b->f, c->def, c->args, c->arg_count, params, ret, c->node->span);
+        GpSigRegions sig =
+            gp_regions_of_call(b->f, c->def, c->args, c->arg_count, params, ret, c->node->span);
         for (uint32_t i = 0; i < count && i < c->def->sig.param_count; i++)
             if (uses[i].place)
-                gp_regions_flow(b->f, params[i], uses[i].place->regions, sig.params[i], uses[i].span, false);
+                gp_regions_flow(b->f, params[i], uses[i].place->regions, sig.params[i],
+                                uses[i].span, false);
         if (dst) {
             bool is_return = b->f->slots.at[dst->local].kind == GpSlot_Return;
             gp_regions_flow(b->f, ret, sig.ret, dst->regions, c->node->span, is_return);
@@ -96,7 +99,7 @@ static void finish_call(GpBuild *b, GpPlace *dst, const Callee *c, GpOperand *us
         gp_build_dead_end(b);
 }
 
-/* ---- functions and constructors --------------------------------------------------------------------- */
+/* ---- functions and constructors -------------------------------------------------------------- */
 
 static void call_fn(GpBuild *b, GpPlace *dst, GpNode *n, GpAstCall *call) {
     const GpRes *res = n->res;
@@ -118,14 +121,15 @@ static void call_construct(GpBuild *b, GpPlace *dst, GpNode *n, GpAstCall *call)
     for (uint32_t i = 0; i < call->args.len; i++) {
         uses[i] = gp_build_operand(b, call->args.at[i]);
         if (to && uses[i].place)
-            gp_build_regions(b, uses[i].place, gp_place_field(b->f, to, i, uses[i].place->type), n->span);
+            gp_build_regions(b, uses[i].place, gp_place_field(b->f, to, i, uses[i].place->type),
+                             n->span);
     }
     GpStep *s = gp_build_step(b, GpStep_Assign, n->span);
     s->dst = dst;
     gp_step_uses(b, s, uses, call->args.len);
 }
 
-/* ---- values that can be called ---------------------------------------------------------------------------- */
+/* ---- values that can be called --------------------------------------------------------------- */
 
 static void flow_all(GpBuild *b, GpRegions from, const GpPlace *dst, GpSpan span) {
     bool is_return = dst && b->f->slots.at[dst->local].kind == GpSlot_Return;
@@ -143,12 +147,16 @@ static GpOperand borrow_callee(GpBuild *b, GpPlace *p, GpLoanKind kind, GpSpan s
 
 /* Fn borrows what it calls, FnMut borrows it mutably, FnOnce takes it. */
 static GpOperand take_callee(GpBuild *b, GpPlace *p, GpSpan span) {
-    const GpClosureForm *cl = p->type->kind == GpTy_Closure ? gp_find_closure(b->f, p->type->node) : NULL;
+    const GpClosureForm *cl =
+        p->type->kind == GpTy_Closure ? gp_find_closure(b->f, p->type->node) : NULL;
     GpClosureKind kind = cl ? cl->kind : GpClosure_Fn;
     switch (kind) {
-    case GpClosure_Fn: return borrow_callee(b, p, GpLoan_Shared, span);
-    case GpClosure_Mut: return borrow_callee(b, p, GpLoan_Mut, span);
-    case GpClosure_Once: return gp_operand_of(b, p, span);
+    case GpClosure_Fn:
+        return borrow_callee(b, p, GpLoan_Shared, span);
+    case GpClosure_Mut:
+        return borrow_callee(b, p, GpLoan_Mut, span);
+    case GpClosure_Once:
+        return gp_operand_of(b, p, span);
     }
     gp_unreachable();
 }
@@ -188,11 +196,11 @@ void gp_build_call(GpBuild *b, GpPlace *dst, GpNode *n) {
         call_value(b, dst, n, call);
 }
 
-/* ---- methods ------------------------------------------------------------------------------------------------- */
+/* ---- methods --------------------------------------------------------------------------------- */
 
 /* A receiver or operand that a call takes by value: the move is the call's own. */
-static void explain_move(GpBuild *b, GpOperand use, const GpNode *call, GpMoveWhy why, GpSpan span, const GpDef *def,
-                         uint32_t arg) {
+static void explain_move(GpBuild *b, GpOperand use, const GpNode *call, GpMoveWhy why, GpSpan span,
+                         const GpDef *def, uint32_t arg) {
     GpBlock *blk = &b->f->blocks.at[b->block];
     for (uint32_t i = blk->steps.len; use.place && i-- > 0;) {
         GpStep *s = &blk->steps.at[i];
@@ -217,8 +225,8 @@ void gp_build_method(GpBuild *b, GpPlace *dst, GpNode *n) {
     uses[0] = build_arg(b, m->receiver, NULL, 0);
     params[0] = gp_expr_type(m->receiver);
     if (uses[0].kind == GpUse_Move)
-        explain_move(b, uses[0], n, GpMove_Method, (GpSpan){name.src, name.off, n->span.off + n->span.len - name.off},
-                     def, 0);
+        explain_move(b, uses[0], n, GpMove_Method,
+                     (GpSpan){name.src, name.off, n->span.off + n->span.len - name.off}, def, 0);
     for (uint32_t i = 1; i < count; i++) {
         uses[i] = build_arg(b, m->args.at[i - 1], def, i);
         params[i] = gp_expr_type(m->args.at[i - 1]);
@@ -238,7 +246,7 @@ void gp_build_overload(GpBuild *b, GpPlace *dst, GpNode *n, GpNode *lhs, GpNode 
     finish_call(b, dst, &c, uses, params, 2);
 }
 
-/* ---- macros --------------------------------------------------------------------------------------------------- */
+/* ---- macros ---------------------------------------------------------------------------------- */
 
 /* Assertions take their condition; everything else looks at its arguments. */
 void gp_build_macro(GpBuild *b, GpPlace *dst, GpNode *n) {
@@ -249,7 +257,8 @@ void gp_build_macro(GpBuild *b, GpPlace *dst, GpNode *n) {
         GpNode *bare = gp_bare(arg);
         if (!arg->type || bare->kind == GpNode_Lit)
             continue;
-        if (bare->kind != GpNode_PathExpr && bare->kind != GpNode_Field && bare->kind != GpNode_Index) {
+        if (bare->kind != GpNode_PathExpr && bare->kind != GpNode_Field &&
+            bare->kind != GpNode_Index) {
             gp_build_operand(b, arg);
             continue;
         }

@@ -6,14 +6,16 @@
 ** to the places outside. */
 #include "dsl/place_build.h"
 
-/* ---- locals --------------------------------------------------------------------------------------- */
+/* ---- locals ---------------------------------------------------------------------------------- */
 
 static bool is_own(const GpForm *f, const GpLocal *l) { return l->closure == f->closure; }
 
 uint32_t gp_build_local_slot(GpBuild *b, const GpLocal *l) {
     uint32_t *slot = &b->f->slot_of[l->id];
     if (*slot == GP_NONE) {
-        GpSlotKind kind = !is_own(b->f, l) ? GpSlot_Upvar : l->is_param ? GpSlot_Param : GpSlot_User;
+        GpSlotKind kind = !is_own(b->f, l) ? GpSlot_Upvar
+                          : l->is_param    ? GpSlot_Param
+                                           : GpSlot_User;
         *slot = gp_form_slot(b->f, kind, l->type, l->span);
         b->f->slots.at[*slot].local = l;
         b->f->slots.at[*slot].let_span = GP_NO_SPAN;
@@ -26,7 +28,7 @@ GpPlace *gp_build_local(GpBuild *b, const GpLocal *l) {
     return gp_form_place(b->f, slot);
 }
 
-/* ---- bodies ----------------------------------------------------------------------------------------- */
+/* ---- bodies ---------------------------------------------------------------------------------- */
 
 static GpForm *make_form(GpCheck *c, GpDef *fn, GpForm *outer, const GpNode *closure) {
     GpForm *f = GP_NEW(c->arena, GpForm);
@@ -63,8 +65,8 @@ static GpBuild begin(GpForm *f, const GpType *ret, GpSpan span) {
 
 /* The parameter's value arrives; a pattern takes it apart. */
 static void take_param(GpBuild *b, GpNode *pat, const GpType *type, GpRegions regions) {
-    if (pat->kind == GpNode_PatName && pat->res && pat->res->kind == GpRes_Local && !GP_AS(PatName, pat)->sub &&
-        pat->res->local->type == type) {
+    if (pat->kind == GpNode_PatName && pat->res && pat->res->kind == GpRes_Local &&
+        !GP_AS(PatName, pat)->sub && pat->res->local->type == type) {
         const GpLocal *l = pat->res->local;
         uint32_t slot = gp_form_slot_with(b->f, GpSlot_Param, type, regions, l->span);
         b->f->slot_of[l->id] = slot;
@@ -104,14 +106,15 @@ GpForm *gp_form_make(GpCheck *c, GpDef *fn) {
     return f;
 }
 
-/* ---- captures ---------------------------------------------------------------------------------------- */
+/* ---- captures -------------------------------------------------------------------------------- */
 
 /* The part of a used place that a closure captures: up to an element or a variant, and by value
 ** up to a reference. */
 static GpPlace *capturable(GpPlace *p, bool by_value) {
     GpPlace *end = p;
     for (GpPlace *q = p; q->parent; q = q->parent)
-        if (q->proj == GpProj_Index || q->proj == GpProj_Variant || (by_value && q->proj == GpProj_Deref))
+        if (q->proj == GpProj_Index || q->proj == GpProj_Variant ||
+            (by_value && q->proj == GpProj_Deref))
             end = q->parent;
     return end;
 }
@@ -142,7 +145,8 @@ static void add_capture(GpForm *f, GpClosureForm *cl, GpCapture c) {
     GP_PUSH(f->c->arena, &cl->captures, c);
 }
 
-static void capture(GpForm *f, GpClosureForm *cl, GpPlace *p, GpCaptureKind kind, bool is_moved, GpSpan span) {
+static void capture(GpForm *f, GpClosureForm *cl, GpPlace *p, GpCaptureKind kind, bool is_moved,
+                    GpSpan span) {
     const GpSlot *slot = &f->slots.at[p->local];
     if (slot->kind != GpSlot_Upvar)
         return;
@@ -167,12 +171,13 @@ static void find_captures(GpForm *f, GpClosureForm *cl) {
             for (uint32_t u = 0; u < s->use_count; u++) {
                 bool is_moved = s->uses[u].kind == GpUse_Move;
                 if (s->uses[u].kind != GpUse_Inspect)
-                    capture(f, cl, s->uses[u].place, is_moved ? GpCapture_Value : GpCapture_Ref, is_moved,
-                            s->uses[u].span);
+                    capture(f, cl, s->uses[u].place, is_moved ? GpCapture_Value : GpCapture_Ref,
+                            is_moved, s->uses[u].span);
             }
             if (s->loan != GP_NONE) {
                 const GpLoan *l = &f->loans.at[s->loan];
-                capture(f, cl, l->place, l->kind == GpLoan_Shared ? GpCapture_Ref : GpCapture_Mut, false, l->use_span.src ? l->use_span : l->span);
+                capture(f, cl, l->place, l->kind == GpLoan_Shared ? GpCapture_Ref : GpCapture_Mut,
+                        false, l->use_span.src ? l->use_span : l->span);
             }
             if (s->dst && s->kind != GpStep_Live && s->kind != GpStep_Dead)
                 capture(f, cl, s->dst, GpCapture_Mut, false, s->span);
@@ -216,14 +221,16 @@ static void flow_to_closure(GpBuild *b, const GpPlace *from, const GpPlace *dst,
         gp_region_outlives(b->f, from->regions.at[i], dst->regions.at[0], span, is_return);
 }
 
-static GpOperand take_capture(GpBuild *b, const GpForm *inner, const GpCapture *c, GpNode *n, GpPlace *dst) {
+static GpOperand take_capture(GpBuild *b, const GpForm *inner, const GpCapture *c, GpNode *n,
+                              GpPlace *dst) {
     GpSpan head = head_span(n);
     GpPlace *p = outer_place(b, inner, c->place);
     GpOperand use = gp_operand_of(b, p, head);
     if (c->kind != GpCapture_Value) {
         const GpType *t = gp_ty_ref(b->f->c->types, p->type, c->kind == GpCapture_Mut);
         GpPlace *ref = gp_build_temp(b, t, head);
-        uint32_t loan = gp_build_loan(b, ref, p, c->kind == GpCapture_Mut ? GpLoan_Mut : GpLoan_Shared, head);
+        uint32_t loan =
+            gp_build_loan(b, ref, p, c->kind == GpCapture_Mut ? GpLoan_Mut : GpLoan_Shared, head);
         b->f->loans.at[loan].closure = n;
         b->f->loans.at[loan].use_span = c->span;
         use = gp_operand_of(b, ref, head);

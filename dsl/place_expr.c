@@ -13,7 +13,7 @@ static const GpType *final_type(const GpNode *n) {
     return t;
 }
 
-/* ---- places ------------------------------------------------------------------------------------ */
+/* ---- places ---------------------------------------------------------------------------------- */
 
 static bool is_place_expr(GpNode *n) {
     n = gp_bare(n);
@@ -84,7 +84,7 @@ static GpPlace *place_until(GpBuild *b, GpNode *n, const GpAdjust *end) {
 
 GpPlace *gp_build_place(GpBuild *b, GpNode *n) { return place_until(b, n, NULL); }
 
-/* ---- operands ------------------------------------------------------------------------------------ */
+/* ---- operands -------------------------------------------------------------------------------- */
 
 static bool is_constant(GpNode *n) {
     n = gp_bare(n);
@@ -93,8 +93,8 @@ static bool is_constant(GpNode *n) {
     if (n->res && n->res->kind == GpRes_Const)
         return true;
     if (n->kind == GpNode_PathExpr)
-        return !n->res || (n->res->kind != GpRes_Local &&
-                           !(n->res->def && n->res->def->kind == GpDef_Static));
+        return !n->res ||
+               (n->res->kind != GpRes_Local && !(n->res->def && n->res->def->kind == GpDef_Static));
     return n->kind == GpNode_Lit;
 }
 
@@ -117,7 +117,7 @@ void gp_build_drop(GpBuild *b, GpNode *n) {
     gp_build_into(b, bare->type->kind == GpTy_Never ? NULL : temp_of(b, n, final_type(n)), n);
 }
 
-/* ---- values ------------------------------------------------------------------------------------------ */
+/* ---- values ---------------------------------------------------------------------------------- */
 
 /* One step that reads operands and gives dst; regions of the operands end up in dst. */
 static void combine(GpBuild *b, GpPlace *dst, const GpOperand *uses, uint32_t count, GpSpan span) {
@@ -133,7 +133,8 @@ static GpOperand *operands(GpBuild *b, GpNodeList list) {
     return uses;
 }
 
-static void flow_into_field(GpBuild *b, GpPlace *dst, uint32_t index, GpOperand use, const GpType *t, GpSpan span) {
+static void flow_into_field(GpBuild *b, GpPlace *dst, uint32_t index, GpOperand use,
+                            const GpType *t, GpSpan span) {
     if (dst && use.place)
         gp_build_regions(b, use.place, gp_place_field(b->f, dst, index, t), span);
 }
@@ -220,7 +221,7 @@ static void into_struct(GpBuild *b, GpPlace *dst, GpNode *n) {
     combine(b, dst, uses, s->fields.len, n->span);
 }
 
-/* ---- operators ------------------------------------------------------------------------------------------ */
+/* ---- operators ------------------------------------------------------------------------------- */
 
 static void into_unary(GpBuild *b, GpPlace *dst, GpNode *n) {
     GpOperand use = gp_build_operand(b, GP_AS(Unary, n)->operand);
@@ -241,12 +242,13 @@ static void into_logic(GpBuild *b, GpPlace *dst, GpNode *n) {
 }
 
 static bool is_scalar(const GpType *t) {
-    return t->kind == GpTy_Elem || t->kind == GpTy_Usize || t->kind == GpTy_Isize || t->kind == GpTy_Char;
+    return t->kind == GpTy_Elem || t->kind == GpTy_Usize || t->kind == GpTy_Isize ||
+           t->kind == GpTy_Char;
 }
 
 static bool is_compare(GpTok op) {
-    return op == GpTok_EqEq || op == GpTok_NotEq || op == GpTok_Less || op == GpTok_LessEq || op == GpTok_Greater ||
-           op == GpTok_GreaterEq;
+    return op == GpTok_EqEq || op == GpTok_NotEq || op == GpTok_Less || op == GpTok_LessEq ||
+           op == GpTok_Greater || op == GpTok_GreaterEq;
 }
 
 /* A comparison of anything but numbers looks at both sides; everything else takes them. */
@@ -311,7 +313,7 @@ static void into_range(GpBuild *b, GpPlace *dst, GpNode *n) {
     combine(b, dst, uses, 2, n->span);
 }
 
-/* ---- borrows ------------------------------------------------------------------------------------------ */
+/* ---- borrows --------------------------------------------------------------------------------- */
 
 /* Constants behind & live for ever (RFC 1414). */
 static bool is_promoted(GpNode *n) {
@@ -326,8 +328,8 @@ static bool is_promoted(GpNode *n) {
         return GP_AS(Unary, n)->op == GpTok_Minus && is_promoted(GP_AS(Unary, n)->operand);
     if (n->kind == GpNode_Binary) {
         GpAstBinary *x = GP_AS(Binary, n);
-        return n->res && n->res->kind == GpRes_Operator && x->op != GpTok_Slash && x->op != GpTok_Percent &&
-               is_promoted(x->lhs) && is_promoted(x->rhs);
+        return n->res && n->res->kind == GpRes_Operator && x->op != GpTok_Slash &&
+               x->op != GpTok_Percent && is_promoted(x->lhs) && is_promoted(x->rhs);
     }
     if (n->kind == GpNode_Call && n->res && n->res->kind == GpRes_Construct)
         items = GP_AS(Call, n)->args;
@@ -354,7 +356,8 @@ static bool is_static_place(GpNode *n) {
 
 static void into_borrow(GpBuild *b, GpPlace *dst, GpNode *n) {
     GpAstBorrow *r = GP_AS(Borrow, n);
-    if ((!r->is_mut && !r->operand->adjust && is_promoted(r->operand)) || is_static_place(r->operand)) {
+    if ((!r->is_mut && !r->operand->adjust && is_promoted(r->operand)) ||
+        is_static_place(r->operand)) {
         gp_build_operand(b, r->operand);
         combine(b, dst, NULL, 0, n->span);
         return;
@@ -374,9 +377,13 @@ static void into_place(GpBuild *b, GpPlace *dst, GpNode *n) {
     gp_build_copy(b, dst, gp_operand_of(b, p, n->span), n->span);
 }
 
-static void into_constant(GpBuild *b, GpPlace *dst, GpNode *n) { combine(b, dst, NULL, 0, n->span); }
+static void into_constant(GpBuild *b, GpPlace *dst, GpNode *n) {
+    combine(b, dst, NULL, 0, n->span);
+}
 
-static void into_paren(GpBuild *b, GpPlace *dst, GpNode *n) { gp_build_into(b, dst, GP_AS(Paren, n)->operand); }
+static void into_paren(GpBuild *b, GpPlace *dst, GpNode *n) {
+    gp_build_into(b, dst, GP_AS(Paren, n)->operand);
+}
 
 static void into_path(GpBuild *b, GpPlace *dst, GpNode *n) {
     (n->res && n->res->kind == GpRes_Local ? into_place : into_constant)(b, dst, n);
@@ -410,23 +417,37 @@ static void into_let_cond(GpBuild *b, GpPlace *dst, GpNode *n) {
     combine(b, dst, NULL, 0, n->span);
 }
 
-/* ---- dispatch ---------------------------------------------------------------------------------------------- */
+/* ---- dispatch -------------------------------------------------------------------------------- */
 
 static const IntoFn into_fns[GpNode_count] = {
-    [GpNode_Lit] = into_constant,         [GpNode_PathExpr] = into_path,
-    [GpNode_Unary] = into_star,           [GpNode_Binary] = into_binary,
-    [GpNode_Assign] = into_assign,        [GpNode_Call] = gp_build_call,
-    [GpNode_MethodCall] = gp_build_method, [GpNode_Field] = into_place,
-    [GpNode_Index] = into_place,          [GpNode_Range] = into_range,
-    [GpNode_Borrow] = into_borrow,        [GpNode_Cast] = into_cast,
-    [GpNode_Tuple] = into_tuple,          [GpNode_Array] = into_array,
-    [GpNode_Repeat] = into_repeat,        [GpNode_StructLit] = into_struct,
-    [GpNode_If] = gp_build_if,            [GpNode_LetCond] = into_let_cond,
-    [GpNode_Match] = gp_build_match,      [GpNode_While] = into_while,
-    [GpNode_Loop] = gp_build_loop,        [GpNode_For] = into_for,
-    [GpNode_Block] = gp_build_block_into, [GpNode_Break] = into_leave,
-    [GpNode_Continue] = into_leave,       [GpNode_Return] = into_leave,
-    [GpNode_Closure] = gp_build_closure,  [GpNode_Paren] = into_paren,
+    [GpNode_Lit] = into_constant,
+    [GpNode_PathExpr] = into_path,
+    [GpNode_Unary] = into_star,
+    [GpNode_Binary] = into_binary,
+    [GpNode_Assign] = into_assign,
+    [GpNode_Call] = gp_build_call,
+    [GpNode_MethodCall] = gp_build_method,
+    [GpNode_Field] = into_place,
+    [GpNode_Index] = into_place,
+    [GpNode_Range] = into_range,
+    [GpNode_Borrow] = into_borrow,
+    [GpNode_Cast] = into_cast,
+    [GpNode_Tuple] = into_tuple,
+    [GpNode_Array] = into_array,
+    [GpNode_Repeat] = into_repeat,
+    [GpNode_StructLit] = into_struct,
+    [GpNode_If] = gp_build_if,
+    [GpNode_LetCond] = into_let_cond,
+    [GpNode_Match] = gp_build_match,
+    [GpNode_While] = into_while,
+    [GpNode_Loop] = gp_build_loop,
+    [GpNode_For] = into_for,
+    [GpNode_Block] = gp_build_block_into,
+    [GpNode_Break] = into_leave,
+    [GpNode_Continue] = into_leave,
+    [GpNode_Return] = into_leave,
+    [GpNode_Closure] = gp_build_closure,
+    [GpNode_Paren] = into_paren,
     [GpNode_Macro] = gp_build_macro,
 };
 
@@ -457,7 +478,9 @@ static void into_until(GpBuild *b, GpPlace *dst, GpNode *n, const GpAdjust *end)
         GpPlace *p = place_until(b, n, last);
         if (!dst)
             dst = temp_of(b, n, last->type);
-        GpLoanKind kind = last->kind == GpAdjust_Borrow ? GpLoan_Shared : is_arg ? GpLoan_TwoPhase : GpLoan_Mut;
+        GpLoanKind kind = last->kind == GpAdjust_Borrow ? GpLoan_Shared
+                          : is_arg                      ? GpLoan_TwoPhase
+                                                        : GpLoan_Mut;
         gp_build_loan(b, dst, p, kind, n->span);
     } else if (last->kind == GpAdjust_Deref) {
         gp_build_copy(b, dst, gp_operand_of(b, place_until(b, n, end), n->span), n->span);

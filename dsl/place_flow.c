@@ -7,7 +7,7 @@ static GpSpan last_char(GpSpan s) { return s.len ? (GpSpan){s.src, s.off + s.len
 
 static void join(GpBuild *b, uint32_t block) { gp_build_edge(b, b->block, block); }
 
-/* ---- statements -------------------------------------------------------------------------------------- */
+/* ---- statements ------------------------------------------------------------------------------ */
 
 /* A place of its own for what a pattern takes apart, unless the value already has one. */
 static bool is_simple(const GpNode *pat) {
@@ -18,9 +18,7 @@ static bool is_simple(const GpNode *pat) {
     return !by_ref && !((const GpAstPatName *)pat)->sub;
 }
 
-static GpPlace *slot_place(GpBuild *b, const GpLocal *l) {
-    return gp_build_local(b, l);
-}
+static GpPlace *slot_place(GpBuild *b, const GpLocal *l) { return gp_build_local(b, l); }
 
 static void relate_written(GpBuild *b, GpPlace *p, GpNode *type) {
     GpRegions written = gp_regions_of_node(b->f, type, p->type);
@@ -135,13 +133,14 @@ void gp_build_block_into(GpBuild *b, GpPlace *dst, GpNode *n) {
     }
 }
 
-/* ---- conditions -------------------------------------------------------------------------------------------- */
+/* ---- conditions ------------------------------------------------------------------------------ */
 
 /* Goes on where the last test holds; the other path ends scopes down to depth and goes to block. */
-static void split(GpBuild *b, uint32_t otherwise, uint32_t depth) {
+static void split(GpBuild *b, uint32_t otherwise, uint32_t depth, bool is_bool) {
     uint32_t ok = gp_build_block(b), fail = gp_build_block(b);
-    gp_build_edge(b, b->block, ok);
-    gp_build_goto(b, fail);
+    gp_build_edge(b, b->block, is_bool ? fail : ok);
+    gp_build_edge(b, b->block, is_bool ? ok : fail);
+    b->block = fail;
     gp_scope_leave(b, depth);
     join(b, otherwise);
     b->block = ok;
@@ -157,14 +156,14 @@ void gp_build_cond(GpBuild *b, GpNode *n, uint32_t otherwise, uint32_t depth) {
         GpOperand use = gp_build_operand(b, n);
         gp_step_uses(b, gp_build_step(b, GpStep_Assign, n->span), &use, 1);
         b->f->blocks.at[b->block].cond.span = n->span;
-        split(b, otherwise, depth);
+        split(b, otherwise, depth, true);
         return;
     }
     GpAstLetCond *let = GP_AS(LetCond, n);
     GpPlace *p = gp_build_place(b, let->init);
     gp_place_test(b, let->pat, p, let->init->span);
     b->f->blocks.at[b->block].cond.span = n->span;
-    split(b, otherwise, depth);
+    split(b, otherwise, depth, false);
     gp_pat_declare(b, let->pat, GP_NO_SPAN, true);
     gp_place_bind(b, let->pat, p, let->init);
 }
@@ -198,10 +197,11 @@ void gp_build_if(GpBuild *b, GpPlace *dst, GpNode *n) {
     gp_build_goto(b, end);
 }
 
-/* ---- match ----------------------------------------------------------------------------------------------------- */
+/* ---- match ----------------------------------------------------------------------------------- */
 
 /* One arm; goes on in the block of the next one. */
-static void build_arm(GpBuild *b, GpPlace *dst, GpNode *n, GpPlace *p, GpNode *scrutinee, bool is_last, uint32_t end) {
+static void build_arm(GpBuild *b, GpPlace *dst, GpNode *n, GpPlace *p, GpNode *scrutinee,
+                      bool is_last, uint32_t end) {
     GpAstArm *arm = GP_AS(Arm, n);
     uint32_t temps = b->temps, depth = b->scopes.len;
     gp_place_test(b, arm->pat, p, scrutinee->span);
@@ -240,7 +240,7 @@ void gp_build_match(GpBuild *b, GpPlace *dst, GpNode *n) {
     b->block = end; /* the block after the last arm cannot be reached: patterns are exhaustive */
 }
 
-/* ---- loops ------------------------------------------------------------------------------------------------------- */
+/* ---- loops ----------------------------------------------------------------------------------- */
 
 static uint32_t loop_head(GpBuild *b, GpSpan shown) {
     uint32_t head = gp_build_block(b);
@@ -350,7 +350,7 @@ void gp_build_for(GpBuild *b, GpNode *n) {
     b->block = end;
 }
 
-/* ---- leaving ------------------------------------------------------------------------------------------------------- */
+/* ---- leaving --------------------------------------------------------------------------------- */
 
 static void build_return(GpBuild *b, GpNode *n) {
     GpAstReturn *r = GP_AS(Return, n);

@@ -3,7 +3,7 @@
 
 typedef void (*PartFn)(GpBuild *b, GpNode *pat, GpPlace *p, void *ud);
 
-/* ---- walking ------------------------------------------------------------------------------------- */
+/* ---- walking --------------------------------------------------------------------------------- */
 
 static uint32_t find_rest(GpNodeList pats) {
     for (uint32_t i = 0; i < pats.len; i++)
@@ -12,7 +12,8 @@ static uint32_t find_rest(GpNodeList pats) {
     return pats.len;
 }
 
-static void each_item(GpBuild *b, GpNodeList pats, GpPlace *p, uint32_t fields, PartFn fn, void *ud) {
+static void each_item(GpBuild *b, GpNodeList pats, GpPlace *p, uint32_t fields, PartFn fn,
+                      void *ud) {
     uint32_t rest = find_rest(pats);
     for (uint32_t i = 0; i < pats.len; i++) {
         if (i == rest)
@@ -43,13 +44,16 @@ static void each_part(GpBuild *b, GpNode *pat, GpPlace *p, PartFn fn, void *ud) 
             gp_const_value(p->type->count, &count);
         each_item(b, GP_AS(PatSlice, pat)->pats, p, (uint32_t)count, fn, ud);
     } else if (pat->kind == GpNode_PatTupleStruct && pat->res) {
-        each_item(b, GP_AS(PatTupleStruct, pat)->pats, owner_place(b, pat, p), pat->res->def->field_count, fn, ud);
+        each_item(b, GP_AS(PatTupleStruct, pat)->pats, owner_place(b, pat, p),
+                  pat->res->def->field_count, fn, ud);
     } else if (pat->kind == GpNode_PatStruct) {
         GpNodeList fields = GP_AS(PatStruct, pat)->fields;
         for (uint32_t i = 0; i < fields.len; i++) {
             GpAstPatField *f = GP_AS(PatField, fields.at[i]);
             if (f->node.res)
-                fn(b, f->pat, gp_place_field(b->f, owner_place(b, pat, p), f->node.res->index, f->node.type), ud);
+                fn(b, f->pat,
+                   gp_place_field(b->f, owner_place(b, pat, p), f->node.res->index, f->node.type),
+                   ud);
         }
     }
 }
@@ -71,7 +75,7 @@ bool gp_pat_is_wild(const GpNode *pat) {
     return pat->kind == GpNode_PatWild;
 }
 
-/* ---- declaring -------------------------------------------------------------------------------------- */
+/* ---- declaring ------------------------------------------------------------------------------- */
 
 static void declare(GpNode *n, void *ud) {
     GpBuild *b = ud;
@@ -79,7 +83,7 @@ static void declare(GpNode *n, void *ud) {
         return;
     if (is_binding(n) && b->f->slot_of[n->res->local->id] == GP_NONE) {
         uint32_t slot = gp_build_local_slot(b, n->res->local);
-        GpScope *s = &b->scopes.at[b->scopes.len - 1];
+        GpPlaceScope *s = &b->scopes.at[b->scopes.len - 1];
         GP_PUSH(b->arena, &s->slots, slot);
     }
     gp_node_children(n, declare, b);
@@ -107,7 +111,7 @@ void gp_pat_declare(GpBuild *b, GpNode *pat, GpSpan let_span, bool has_init) {
     start(pat, b);
 }
 
-/* ---- testing ------------------------------------------------------------------------------------------ */
+/* ---- testing --------------------------------------------------------------------------------- */
 
 static void look(GpBuild *b, GpPlace *p, GpUseKind kind, GpSpan span) {
     GpOperand use = {kind, p, span};
@@ -146,7 +150,7 @@ void gp_place_test(GpBuild *b, GpNode *pat, GpPlace *p, GpSpan span) {
     test_part(b, pat, p, &t);
 }
 
-/* ---- binding ---------------------------------------------------------------------------------------------- */
+/* ---- binding --------------------------------------------------------------------------------- */
 
 typedef struct Bind {
     GpNode *init;
@@ -157,7 +161,8 @@ static void bind_name(GpBuild *b, GpNode *pat, GpPlace *p, const Bind *how) {
     const GpLocal *l = pat->res->local;
     GpPlace *dst = gp_build_local(b, l);
     if (l->type->kind == GpTy_Ref && l->type->inner == pat->type && l->type != pat->type) {
-        gp_build_loan(b, dst, p, l->type->is_mut && !how->is_shown ? GpLoan_Mut : GpLoan_Shared, pat->span);
+        gp_build_loan(b, dst, p, l->type->is_mut && !how->is_shown ? GpLoan_Mut : GpLoan_Shared,
+                      pat->span);
     } else {
         GpOperand use = gp_operand_of(b, p, pat->span);
         if (how->is_shown && use.kind == GpUse_Move)

@@ -15,19 +15,19 @@ typedef struct Env {
     GpForm *f;
     const GpNamedLife *names;
     uint32_t name_count;
-    GpDef *const *params;            /* type generics .. */
-    const GpRegions *param_regions;  /* .. and what stands for their regions */
+    GpDef *const *params;           /* type generics .. */
+    const GpRegions *param_regions; /* .. and what stands for their regions */
     uint32_t param_count;
-    const GpNode *self_node;         /* what `Self` is written as; NULL */
+    const GpNode *self_node; /* what `Self` is written as; NULL */
     Elision elision;
     uint32_t fixed;
-    bool is_universal;               /* fresh regions are the caller's */
-    bool is_invariant;               /* inside &mut */
+    bool is_universal; /* fresh regions are the caller's */
+    bool is_invariant; /* inside &mut */
     Row out;
-    Flags invariant;                 /* beside out */
+    Flags invariant; /* beside out */
 } Env;
 
-/* ---- regions -------------------------------------------------------------------------------------- */
+/* ---- regions --------------------------------------------------------------------------------- */
 
 uint32_t gp_region_new(GpForm *f) {
     GP_PUSH(f->c->arena, &f->regions, ((GpLifetime){.first = GP_NONE, .span = GP_NO_SPAN}));
@@ -52,7 +52,7 @@ void gp_region_outlives(GpForm *f, uint32_t longer, uint32_t shorter, GpSpan spa
     f->regions.at[longer].first = f->outlives.len - 1;
 }
 
-/* ---- shapes of types --------------------------------------------------------------------------------- */
+/* ---- shapes of types ------------------------------------------------------------------------- */
 
 static GpNodeList generics_of(const GpDef *def) {
     GpNode *n = def->node;
@@ -84,22 +84,38 @@ static uint32_t lifetime_count(const GpDef *def) {
 uint32_t gp_region_count(GpForm *f, const GpType *t) {
     uint32_t count = 0;
     switch (t->kind) {
-    case GpTy_Ref: return 1 + gp_region_count(f, t->inner);
-    case GpTy_RawPtr: case GpTy_Array: case GpTy_Slice: return gp_region_count(f, t->inner);
-    case GpTy_Adt: case GpTy_Tuple:
+    case GpTy_Ref:
+        return 1 + gp_region_count(f, t->inner);
+    case GpTy_RawPtr:
+    case GpTy_Array:
+    case GpTy_Slice:
+        return gp_region_count(f, t->inner);
+    case GpTy_Adt:
+    case GpTy_Tuple:
         count = t->kind == GpTy_Adt ? lifetime_count(t->def) : 0;
         for (uint32_t i = 0; i < t->arg_count; i++)
             if (t->args[i].kind == GpGArg_Type)
                 count += gp_region_count(f, t->args[i].type);
         return count;
-    case GpTy_Closure: return 1;
-    case GpTy_Error: case GpTy_Never: case GpTy_Infer: case GpTy_Elem: case GpTy_Usize: case GpTy_Isize:
-    case GpTy_Char: case GpTy_Str: case GpTy_Param: case GpTy_FnItem: case GpTy_Assoc: return 0;
+    case GpTy_Closure:
+        return 1;
+    case GpTy_Error:
+    case GpTy_Never:
+    case GpTy_Infer:
+    case GpTy_Elem:
+    case GpTy_Usize:
+    case GpTy_Isize:
+    case GpTy_Char:
+    case GpTy_Str:
+    case GpTy_Param:
+    case GpTy_FnItem:
+    case GpTy_Assoc:
+        return 0;
     }
     gp_unreachable();
 }
 
-/* ---- the walk --------------------------------------------------------------------------------------------- */
+/* ---- the walk -------------------------------------------------------------------------------- */
 
 static void push(Env *e, uint32_t region) {
     GP_PUSH(e->f->c->arena, &e->out, region);
@@ -136,7 +152,8 @@ static const GpAstSegment *last_segment(const GpNode *node) {
     if (!node || node->kind != GpNode_TypePath)
         return NULL;
     const GpAstPath *path = (const GpAstPath *)((const GpAstTypePath *)node)->path;
-    return path->segments.len ? (const GpAstSegment *)path->segments.at[path->segments.len - 1] : NULL;
+    return path->segments.len ? (const GpAstSegment *)path->segments.at[path->segments.len - 1]
+                              : NULL;
 }
 
 static void walk_adt(Env *e, const GpNode *node, const GpType *t) {
@@ -191,7 +208,8 @@ static void walk_inner(Env *e, const GpNode *node, const GpType *t) {
 }
 
 static void walk_ref(Env *e, const GpNode *node, const GpType *t) {
-    const GpAstTypeRef *r = node && node->kind == GpNode_TypeRef ? (const GpAstTypeRef *)node : NULL;
+    const GpAstTypeRef *r =
+        node && node->kind == GpNode_TypeRef ? (const GpAstTypeRef *)node : NULL;
     push(e, named(e, r ? r->lifetime : NULL, node ? node->span : GP_NO_SPAN));
     walk_inner(e, r ? r->type : NULL, t);
 }
@@ -208,19 +226,41 @@ static const GpNode *inner_node(const GpNode *node) {
 
 static void walk(Env *e, const GpNode *node, const GpType *t) {
     switch (t->kind) {
-    case GpTy_Ref: walk_ref(e, node, t); break;
-    case GpTy_RawPtr: case GpTy_Array: case GpTy_Slice: walk(e, inner_node(node), t->inner); break;
+    case GpTy_Ref:
+        walk_ref(e, node, t);
+        break;
+    case GpTy_RawPtr:
+    case GpTy_Array:
+    case GpTy_Slice:
+        walk(e, inner_node(node), t->inner);
+        break;
     case GpTy_Tuple:
         for (uint32_t i = 0; i < t->arg_count; i++) {
-            bool fits = node && node->kind == GpNode_TypeTuple && i < ((const GpAstTypeTuple *)node)->types.len;
+            bool fits = node && node->kind == GpNode_TypeTuple &&
+                        i < ((const GpAstTypeTuple *)node)->types.len;
             walk(e, fits ? ((const GpAstTypeTuple *)node)->types.at[i] : NULL, t->args[i].type);
         }
         break;
-    case GpTy_Adt: walk_adt(e, node, t); break;
-    case GpTy_Param: walk_param(e, t); break;
-    case GpTy_Closure: push(e, elided(e)); break;
-    case GpTy_Error: case GpTy_Never: case GpTy_Infer: case GpTy_Elem: case GpTy_Usize: case GpTy_Isize:
-    case GpTy_Char: case GpTy_Str: case GpTy_FnItem: case GpTy_Assoc: break;
+    case GpTy_Adt:
+        walk_adt(e, node, t);
+        break;
+    case GpTy_Param:
+        walk_param(e, t);
+        break;
+    case GpTy_Closure:
+        push(e, elided(e));
+        break;
+    case GpTy_Error:
+    case GpTy_Never:
+    case GpTy_Infer:
+    case GpTy_Elem:
+    case GpTy_Usize:
+    case GpTy_Isize:
+    case GpTy_Char:
+    case GpTy_Str:
+    case GpTy_FnItem:
+    case GpTy_Assoc:
+        break;
     }
 }
 
@@ -232,7 +272,7 @@ GpRegions gp_regions_fresh(GpForm *f, const GpType *t) {
     return regions_of(&e);
 }
 
-/* ---- variance ------------------------------------------------------------------------------------------------ */
+/* ---- variance -------------------------------------------------------------------------------- */
 
 static GpNodeList field_nodes(const GpDef *owner) {
     if (owner->node && owner->node->kind == GpNode_Struct)
@@ -246,11 +286,13 @@ static GpNodeList field_nodes(const GpDef *owner) {
 
 static const GpNode *field_node(const GpDef *owner, uint32_t i) {
     GpNodeList list = field_nodes(owner);
-    return i < list.len && list.at[i]->kind == GpNode_FieldDef ? GP_AS(FieldDef, list.at[i])->type : NULL;
+    return i < list.len && list.at[i]->kind == GpNode_FieldDef ? GP_AS(FieldDef, list.at[i])->type
+                                                               : NULL;
 }
 
 /* Lifetimes of a definition named in `e->names`, numbered from first. */
-static uint32_t name_lifetimes(GpForm *f, const GpDef *def, GpNamedLife *names, uint32_t count, const uint32_t *regions) {
+static uint32_t name_lifetimes(GpForm *f, const GpDef *def, GpNamedLife *names, uint32_t count,
+                               const uint32_t *regions) {
     (void)f;
     GpNodeList list = generics_of(def);
     for (uint32_t i = 0, k = 0; i < list.len; i++) {
@@ -289,8 +331,14 @@ static const bool *variance_of(GpForm *f, const GpDef *def) {
     for (uint32_t i = 0; i < def->generic_count; i++)
         params[i] = (GpRegions){&marks[lives + i], 1};
     name_lifetimes(f, def, names, 0, marks);
-    Env e = {.f = f, .names = names, .name_count = lives, .params = def->generics, .param_regions = params,
-             .param_count = def->generic_count, .elision = Elide_Fixed, .fixed = GP_NONE};
+    Env e = {.f = f,
+             .names = names,
+             .name_count = lives,
+             .params = def->generics,
+             .param_regions = params,
+             .param_count = def->generic_count,
+             .elision = Elide_Fixed,
+             .fixed = GP_NONE};
     mark_fields(&e, def, inv, count);
     for (uint32_t i = 0; def->kind == GpDef_Enum && i < def->item_count; i++)
         if (def->items[i]->kind == GpDef_Variant)
@@ -298,7 +346,8 @@ static const bool *variance_of(GpForm *f, const GpDef *def) {
     return inv;
 }
 
-void gp_regions_flow(GpForm *f, const GpType *t, GpRegions from, GpRegions to, GpSpan span, bool is_return) {
+void gp_regions_flow(GpForm *f, const GpType *t, GpRegions from, GpRegions to, GpSpan span,
+                     bool is_return) {
     if (!from.len || !to.len)
         return;
     Env e = {.f = f, .elision = Elide_Fixed};
@@ -310,7 +359,7 @@ void gp_regions_flow(GpForm *f, const GpType *t, GpRegions from, GpRegions to, G
     }
 }
 
-/* ---- fields ----------------------------------------------------------------------------------------------------- */
+/* ---- fields ---------------------------------------------------------------------------------- */
 
 GpRegions gp_regions_of_field(GpForm *f, const GpDef *owner, uint32_t index, const GpType *adt,
                               GpRegions regions, const GpType *type) {
@@ -326,22 +375,27 @@ GpRegions gp_regions_of_field(GpForm *f, const GpDef *owner, uint32_t index, con
         name_lifetimes(f, def, names, 0, regions.at);
     for (uint32_t i = 0; i < def->generic_count && i < adt->arg_count; i++) {
         uint32_t len = adt->args[i].kind == GpGArg_Type ? gp_region_count(f, adt->args[i].type) : 0;
-        if (at + len <= regions.len)
+        if (len && at + len <= regions.len)
             params[i] = (GpRegions){regions.at + at, len};
         at += len;
     }
-    Env e = {.f = f, .names = names, .name_count = regions.len >= lives ? lives : 0, .params = def->generics,
-             .param_regions = params, .param_count = def->generic_count};
+    Env e = {.f = f,
+             .names = names,
+             .name_count = regions.len >= lives ? lives : 0,
+             .params = def->generics,
+             .param_regions = params,
+             .param_count = def->generic_count};
     walk(&e, field_node(owner, index), owner->field_types[index]);
     if (e.out.len == want)
         return regions_of(&e);
-    uint32_t *all = GP_NEW_ARRAY(a, uint32_t, want); /* a projection: as good as the first lifetime */
+    uint32_t *all =
+        GP_NEW_ARRAY(a, uint32_t, want); /* a projection: as good as the first lifetime */
     for (uint32_t i = 0; i < want; i++)
         all[i] = regions.len ? regions.at[0] : static_region(f);
     return (GpRegions){all, want};
 }
 
-/* ---- signatures --------------------------------------------------------------------------------------------------- */
+/* ---- signatures ------------------------------------------------------------------------------ */
 
 static const GpNode *param_node(const GpDef *fn, uint32_t i) {
     if (!fn->node || fn->node->kind != GpNode_Fn)
@@ -376,10 +430,14 @@ static void walk_sig_param(Env *e, const GpDef *fn, uint32_t i) {
 
 static const GpNode *self_node_of(const GpDef *fn) {
     const GpDef *p = fn->parent;
-    return p && p->kind == GpDef_Impl && p->node && p->node->kind == GpNode_Impl ? GP_AS(Impl, p->node)->self_type : NULL;
+    return p && p->kind == GpDef_Impl && p->node && p->node->kind == GpNode_Impl
+               ? GP_AS(Impl, p->node)->self_type
+               : NULL;
 }
 
-static bool has_own_lifetimes(const GpDef *p) { return p && (p->kind == GpDef_Impl || p->kind == GpDef_Trait); }
+static bool has_own_lifetimes(const GpDef *p) {
+    return p && (p->kind == GpDef_Impl || p->kind == GpDef_Trait);
+}
 
 /* Named lifetimes of the impl and the function, each a new region. */
 static void make_names(Env *e, const GpDef *fn) {
@@ -405,19 +463,23 @@ static void relate_names(Env *e, const GpDef *def, GpSpan span) {
     for (uint32_t i = 0; i < list.len; i++) {
         GpAstGeneric *g = GP_AS(Generic, list.at[i]);
         for (uint32_t k = 0; g->is_lifetime && k < g->bounds.len; k++) {
-            GpSym bound = g->bounds.at[k]->kind == GpNode_Bound ? GP_AS(Bound, g->bounds.at[k])->lifetime
-                          : g->bounds.at[k]->kind == GpNode_Lifetime ? GP_AS(Lifetime, g->bounds.at[k])->name : NULL;
+            GpSym bound =
+                g->bounds.at[k]->kind == GpNode_Bound      ? GP_AS(Bound, g->bounds.at[k])->lifetime
+                : g->bounds.at[k]->kind == GpNode_Lifetime ? GP_AS(Lifetime, g->bounds.at[k])->name
+                                                           : NULL;
             if (bound && e->is_universal)
                 know(e->f, named(e, g->name, span), named(e, bound, span));
             else if (bound)
-                gp_region_outlives(e->f, named(e, g->name, span), named(e, bound, span), span, false);
+                gp_region_outlives(e->f, named(e, g->name, span), named(e, bound, span), span,
+                                   false);
         }
     }
 }
 
 /* The region that an elided one in the result stands for; GP_NONE: none. */
 static uint32_t elided_result(const GpDef *fn, const GpSigRegions *sig) {
-    if (fn->sig.has_self && fn->sig.param_count && fn->sig.params[0]->kind == GpTy_Ref && sig->params[0].len)
+    if (fn->sig.has_self && fn->sig.param_count && fn->sig.params[0]->kind == GpTy_Ref &&
+        sig->params[0].len)
         return sig->params[0].at[0];
     uint32_t found = GP_NONE;
     for (uint32_t i = 0; i < fn->sig.param_count; i++)
@@ -445,7 +507,8 @@ static GpSigRegions walk_sig(Env *e, const GpDef *fn) {
         e->fixed = r;
     }
     if (fn->sig.ret)
-        walk(e, fn->node && fn->node->kind == GpNode_Fn ? GP_AS(Fn, fn->node)->ret : NULL, fn->sig.ret);
+        walk(e, fn->node && fn->node->kind == GpNode_Fn ? GP_AS(Fn, fn->node)->ret : NULL,
+             fn->sig.ret);
     sig.ret = regions_of(e);
     return sig;
 }
@@ -475,7 +538,10 @@ GpSigRegions gp_regions_of_call(GpForm *f, const GpDef *fn, const GpGArg *args, 
     for (uint32_t i = 0; i < fn->generic_count && i < count; i++)
         if (args[i].kind == GpGArg_Type)
             given[i] = gp_regions_fresh(f, args[i].type);
-    Env e = {.f = f, .self_node = self_node_of(fn), .params = fn->generics, .param_regions = given,
+    Env e = {.f = f,
+             .self_node = self_node_of(fn),
+             .params = fn->generics,
+             .param_regions = given,
              .param_count = GP_MIN(fn->generic_count, count)};
     make_names(&e, fn);
     relate_names(&e, fn, span);

@@ -4,7 +4,9 @@
 
 static const char *field_name(GpForm *f, const GpPlace *p) {
     const GpPlace *base = p->parent;
-    const GpDef *def = base->variant ? base->variant : base->type->kind == GpTy_Adt ? base->type->def : NULL;
+    const GpDef *def = base->variant                  ? base->variant
+                       : base->type->kind == GpTy_Adt ? base->type->def
+                                                      : NULL;
     if (def && p->index < def->field_count && def->field_names && def->field_names[p->index])
         return def->field_names[p->index]->name;
     return gp_arena_printf(f->c->arena, "%u", p->index);
@@ -21,14 +23,18 @@ static const char *write(GpForm *f, const GpPlace *p, bool is_base) {
     if (!base)
         return NULL;
     switch (p->proj) {
-    case GpProj_Root: gp_unreachable();
-    case GpProj_Deref: return is_base ? base : gp_arena_printf(f->c->arena, "*%s", base);
+    case GpProj_Root:
+        gp_unreachable();
+    case GpProj_Deref:
+        return is_base ? base : gp_arena_printf(f->c->arena, "*%s", base);
     case GpProj_Field:
         if (p->parent->type->kind == GpTy_Array)
             return gp_arena_printf(f->c->arena, "%s[..]", base);
         return gp_arena_printf(f->c->arena, "%s.%s", base, field_name(f, p));
-    case GpProj_Index: return gp_arena_printf(f->c->arena, "%s[_]", base);
-    case GpProj_Variant: return NULL;
+    case GpProj_Index:
+        return gp_arena_printf(f->c->arena, "%s[_]", base);
+    case GpProj_Variant:
+        return NULL;
     }
     gp_unreachable();
 }
