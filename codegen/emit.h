@@ -114,6 +114,9 @@ LLVMValueRef gp_emit_bitcast(GpEmit *e, LLVMValueRef v, GpElem from, GpElem to);
 LLVMValueRef gp_emit_math(GpEmit *e, GpOp op, GpElem elem, LLVMValueRef *x, uint32_t count);
 bool gp_math_is_intrinsic(GpOp op);
 bool gp_math_needs_library(GpOp op);
+/* emit_poly.c */
+bool gp_poly_has(GpOp op);
+LLVMValueRef gp_emit_poly(GpEmit *e, GpOp op, LLVMValueRef x); /* NULL: not computed inline */
 
 /* One row per value of lower.def */
 void gp_op_lower_const(GpEmit *e, const GpInst *inst);

@@ -1,5 +1,5 @@
-/* Math functions: LLVM intrinsics where both backends are exact, else calls of the device
-** library or of libm (whose symbols cpu.c gives to the JIT). */
+/* Math functions: LLVM intrinsics where both backends are exact; polynomials on the CPU; else
+** calls of the device library or of libm (whose symbols cpu.c gives to the JIT). */
 #include "codegen/emit.h"
 
 typedef struct MathRow {
@@ -60,5 +60,6 @@ LLVMValueRef gp_emit_math(GpEmit *e, GpOp op, GpElem elem, LLVMValueRef *x, uint
     gp_assert(row->intrinsic && row->args == count);
     if (row->intrinsic[0])
         return gp_emit_intrinsic(e, row->intrinsic, type, x, count);
-    return call_library(e, op, elem, x, count);
+    LLVMValueRef inline_value = gp_emit_poly(e, op, x[0]);
+    return inline_value ? inline_value : call_library(e, op, elem, x, count);
 }

@@ -9,6 +9,9 @@
 **                              // DIMS: e e ..   extents (or length) of the next argument
 **                              // GRID: x y z  // BLOCK: x y z
 **                            arguments and mailbox must come out equal
+**   accuracy [STEP]          the f32 functions that the CPU computes inline, at every STEP-th f32
+**                            (1021 when not given) and at each power of two and its neighbours:
+**                            distance to the C library's double functions, specials the same
 **   vectors OUT              `ops`, and its largest cases as records that gpu_vectors.py runs on a
 **                            GPU: PTX, parameter block, memory before and after
 **
@@ -728,6 +731,76 @@ static void check_keys(Tool *t) {
         t->status = 2;
 }
 
+/* One function of one argument that has an exact-enough reference. */
+typedef struct Inline {
+    GpOp op;
+    double (*reference)(double);
+    double bound; /* in units of the last place of the exact value */
+} Inline;
+static const Inline inlines[] = {{GpOp_Exp, exp, 1.0},   {GpOp_Exp2, exp2, 1.0},
+                                 {GpOp_Log, log, 0.9},   {GpOp_Ln, log, 0.9},
+                                 {GpOp_Log2, log2, 1.3}, {GpOp_Log10, log10, 1.0}};
+enum { BATCH = 1 << 20 };
+
+static double distance_to_exact(float got, double want) {
+    float rounded = (float)want;
+    if (isnan(want) || isinf(rounded) || rounded == 0.0f) {
+        bool is_same = isnan(want) ? isnan(got) : got == rounded;
+        is_same &= isnan(want) || !signbit(got) == !signbit(rounded);
+        /* one step beside the largest and the smallest number */
+        bool is_near = fabsf(got) == 0x1.fffffep127f || fabsf(got) == 0x1p-149f;
+        return is_same ? 0 : is_near && !isinf(want) && want != 0 ? 1 : HUGE_VAL;
+    }
+    if (!isfinite(got))
+        return isinf(got) && fabs(want) > 0x1.fffffep127 ? 1 : HUGE_VAL;
+    return fabs((double)got - want) / ldexp(1.0, GP_MAX(ilogb(want), -126) - 23);
+}
+
+static uint32_t next_sample(uint64_t *i, uint64_t step) {
+    enum { EDGES = 512 * 3 };
+    uint64_t n = (*i)++;
+    if (n < EDGES)
+        return (uint32_t)(n / 3 << 23) + (uint32_t)(n % 3) - 1;
+    return (uint32_t)GP_MIN((n - EDGES) * step, UINT64_C(0xffffffff));
+}
+
+static void measure_inline(Tool *t, const Inline *f, uint64_t step) {
+    Case c = same_case(f->op, GpElem_F32, 1);
+    GpTarget cpu = {.kind = GpTarget_Cpu};
+    GpImage *image = NULL;
+    if (gp_codegen_compile(t->cg, build_tile(t, &c), &cpu, t->diags, &image) != GpStatus_Ok) {
+        print_diags(t);
+        return;
+    }
+    static float x[BATCH], y[BATCH];
+    double worst = 0;
+    float at = 0;
+    uint64_t i = 0, count = UINT64_C(0x100000000) / step + 512 * 3 + 1;
+    while (i < count) {
+        for (int k = 0; k < BATCH; k++) {
+            uint32_t bits = next_sample(&i, step);
+            memcpy(&x[k], &bits, sizeof bits);
+        }
+        run_image(image, (uint8_t *[]){(uint8_t *)y, (uint8_t *)x}, BATCH, true);
+        for (int k = 0; k < BATCH; k++) {
+            double d = distance_to_exact(y[k], f->reference((double)x[k]));
+            if (d > worst)
+                worst = d, at = x[k];
+        }
+    }
+    printf("%s %s: %.3f ulp at %a\n", worst > f->bound ? "FAILED" : "ok", gp_op_info[f->op].name,
+           worst, (double)at);
+    if (worst > f->bound)
+        t->status = 1;
+    gp_image_release(image);
+}
+
+static void measure_inlines(Tool *t) {
+    uint64_t step = t->argc > 2 ? strtoull(t->argv[2], NULL, 10) : 1021;
+    for (size_t i = 0; i < GP_COUNT(inlines); i++)
+        measure_inline(t, &inlines[i], GP_MAX(step, UINT64_C(1)));
+}
+
 static void work(GpSession *s, void *ud) {
     (void)s;
     Tool *t = ud;
@@ -742,6 +815,8 @@ static void work(GpSession *s, void *ud) {
         check_keys(t);
     else if (strcmp(verb, "agree") == 0)
         agree(t);
+    else if (strcmp(verb, "accuracy") == 0)
+        measure_inlines(t);
     else if (strcmp(verb, "vectors") == 0)
         write_vectors(t);
     else
