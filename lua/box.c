@@ -4,14 +4,34 @@
 GpBox *gp_box_push(lua_State *L, const char *type, int user_values) {
     GpBox *box = lua_newuserdatauv(L, sizeof(GpBox), user_values);
     memset(box, 0, sizeof(*box));
+    box->type = type;
     luaL_setmetatable(L, type);
     return box;
 }
 
-void gp_box_fill(lua_State *L, GpBox *box, void *object) {
-    gpulua_state *g = gp_lua_anchored(L, lua_upvalueindex(1));
+void gp_box_give(gpulua_state *g, GpBox *box, void *object) {
     box->state = gp_state_retain(g);
     box->object = object;
+    box->next = g->boxes;
+    box->at = &g->boxes;
+    if (box->next) box->next->at = &box->next;
+    g->boxes = box;
+}
+
+void gp_box_fill(lua_State *L, GpBox *box, void *object) {
+    gp_box_give(gp_lua_anchored(L, lua_upvalueindex(1)), box, object);
+}
+
+void gp_box_empty(GpBox *box) {
+    gpulua_state *g = box->state;
+    GpBox old = *box;
+    if (!g) return;
+    *old.at = old.next;
+    if (old.next) old.next->at = old.at;
+    memset(box, 0, sizeof(*box)); /* first: what is released may lead here again */
+    for (const GpLuaType *type = gp_lua_types; type->type; type++)
+        if (old.object && strcmp(type->type, old.type) == 0) type->release(&old);
+    gp_state_release(g);
 }
 
 GpBox *gp_box_test(lua_State *L, int index, const char *type) {

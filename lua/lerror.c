@@ -28,8 +28,7 @@ static int make_error(lua_State *L) {
     GpBox *box = gp_box_push(L, GP_ERROR, 1);
     luaL_traceback(L, L, NULL, 2);
     lua_setiuservalue(L, -2, 1);
-    box->state = gp_state_retain(r->state);
-    box->diags = r->diags;
+    gp_box_give(r->state, box, r->diags);
     box->written = (uint32_t)-(int)r->status;
     r->diags = NULL;
     return 1;

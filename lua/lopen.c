@@ -42,11 +42,7 @@ const GpLuaFn *const gp_lua_functions[] = {
 static int collect(lua_State *L) {
     const GpLuaType *type = lua_touserdata(L, lua_upvalueindex(2));
     GpBox *box = gp_box_test(L, 1, type->type); /* the debug library reaches this function */
-    if (!box || !box->state) return 0;
-    gpulua_state *g = box->state;
-    if (box->object) type->release(box);
-    memset(box, 0, sizeof(*box));
-    gp_state_release(g);
+    if (box) gp_box_empty(box);
     return 0;
 }
 

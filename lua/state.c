@@ -37,6 +37,7 @@ static void hook_collect(void *ud) {
     if (g->is_closed) return;
     GpDiags *mine = g->diags, *own = gp_diags_new(gp_engine_session(g->engine));
     g->diags = own ? own : mine;
+    if (running) gp_lua_clear_dead(L);
     lua_gc(L, LUA_GCCOLLECT);
     lua_gc(L, LUA_GCCOLLECT);
     gp_diags_release(own);
@@ -183,6 +184,9 @@ static int drop_anchor(lua_State *L) {
     Anchor old = *a;
     a->state = NULL;
     if (!old.state) return 0;
+    /* Lua finalises nothing that is made while it closes: what finalisers made goes here. */
+    if (--old.state->anchors == 0)
+        while (old.state->boxes) gp_box_empty(old.state->boxes);
     if (old.closes) gpulua_close(old.state);
     gp_state_release(old.state);
     return 0;
@@ -196,6 +200,7 @@ void gp_lua_push_anchor(lua_State *L, gpulua_state *g, bool closes) {
     lua_setfield(L, -2, "__gc");
     lua_setmetatable(L, -2);
     *a = (Anchor){gp_state_retain(g), closes};
+    g->anchors++;
 }
 
 gpulua_state *gp_lua_anchored(lua_State *L, int index) {

@@ -19,6 +19,8 @@ struct gpulua_state {
     bool is_closed;
     GpEngine *engine;
     lua_State *L;
+    struct GpBox *boxes; /* the filled ones of all its userdata */
+    uint32_t anchors;
     lua_State *running; /* the coroutine of the last call; NULL: the last call came from C */
     bool owns_lua;
     GpDiags *diags;     /* of the call being served; the same list as long as the state lives */
@@ -65,11 +67,17 @@ typedef struct GpBox {
         GpDiags *diags;
     };
     uint32_t written; /* ops: number of user values */
+    const char *type;
+    struct GpBox *next, **at; /* the filled boxes of the state, and where this one hangs */
 } GpBox;
 
 /* Pushes an empty box; fill it with gp_box_fill, which cannot raise and takes the reference. */
 GpBox *gp_box_push(lua_State *L, const char *type, int user_values);
 void gp_box_fill(lua_State *L, GpBox *box, void *object);
+/* The same for a state that is at hand. */
+void gp_box_give(gpulua_state *g, GpBox *box, void *object);
+/* Gives back what it holds; nothing for an empty one. */
+void gp_box_empty(GpBox *box);
 /* The box at `index`; raises a type error naming what was there, or "closed" for an empty one. */
 GpBox *gp_box_check(lua_State *L, int index, const char *type);
 /* The same without raising: NULL when it is something else. */
@@ -87,6 +95,8 @@ GpSite gp_lua_site(lua_State *L);
 /* The nearest Lua function on the stack, level 0 being the running C function; false when C code
 ** called it. */
 bool gp_lua_caller(lua_State *L, lua_Debug *ar);
+/* Clears registers of the functions on the stack that nothing will read (lframe.c). */
+void gp_lua_clear_dead(lua_State *L);
 /* The name that the caller's code has for a tensor, partition or op (lname.c): what the running
 ** method is called on, else a local, an upvalue, a global, or a field of one of those, rather one
 ** that stands on the line that runs. `at` gets its place there, no span without one. */

@@ -15,14 +15,12 @@ struct GpRunOp {
     GpSite run_at;
     GpUse use;
     GpSlot *slot;
+    size_t bytes; /* of this, its arguments and the kernel's name */
     uint32_t count;
     GpRunArg *run_args;
     OpArg args[];
 };
 
-static size_t op_bytes(uint32_t count) {
-    return sizeof(GpRunOp) + count * (sizeof(OpArg) + sizeof(GpRunArg));
-}
 
 static void lend(GpRunOp *op, OpArg *a) {
     GpStorage *st = a->arg.tensor->storage;
@@ -31,8 +29,7 @@ static void lend(GpRunOp *op, OpArg *a) {
                        .arg = (uint32_t)(a - op->args),
                        .site = op->request.site,
                        .tensor = a->arg.tensor,
-                       .kernel = op->request.kernel ? op->request.kernel
-                                                    : op->request.exec->image->name};
+                       .kernel = op->request.kernel};
     st->loans = &a->loan;
     a->is_lent = true;
 }
@@ -66,15 +63,20 @@ static void let_args_go(GpRunOp *op) {
 /* Holds the request's arguments, and lends none yet. */
 static GpRunOp *hold_request(GpRuntime *rt, const GpRunRequest *request) {
     uint32_t count = request->arg_count;
-    GpRunOp *op = gp_try_calloc(rt->session, op_bytes(count));
+    const char *kernel = request->kernel ? request->kernel : request->exec->image->name;
+    size_t args_bytes = count * (sizeof(OpArg) + sizeof(GpRunArg)), name_bytes = strlen(kernel) + 1;
+    size_t bytes = sizeof(GpRunOp) + args_bytes + name_bytes;
+    GpRunOp *op = gp_try_calloc(rt->session, bytes);
     if (!op)
         return NULL;
+    op->bytes = bytes;
     op->rt = gp_runtime_retain(rt);
     op->refs = 1;
     op->count = count;
     op->request = *request;
     op->run_args = (GpRunArg *)(void *)(op->args + count);
     op->request.args = op->run_args;
+    op->request.kernel = memcpy(op->run_args + count, kernel, name_bytes);
     gp_exec_retain(request->exec);
     if (request->stream)
         gp_stream_retain(request->stream);
@@ -96,7 +98,7 @@ static void free_op(GpRunOp *op) {
     gp_slot_release(op->slot);
     gp_stream_release(op->request.stream);
     gp_exec_release(op->request.exec);
-    gp_free(rt->session, op, op_bytes(op->count));
+    gp_free(rt->session, op, op->bytes);
     gp_runtime_release(rt);
 }
 

@@ -230,7 +230,7 @@ typedef struct GpRunRequest {
     const GpRunArg *args;
     uint32_t arg_count;
     uint32_t shared_bytes; /* extra dynamic shared memory */
-    const char *kernel;    /* "add", for messages; lives with the exec's image */
+    const char *kernel;    /* "add", for messages; an op copies it */
     GpStream *stream;      /* where it runs unless the run says otherwise; NULL: the default */
     GpSite site;
 } GpRunRequest;

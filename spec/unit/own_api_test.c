@@ -7,7 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <lauxlib.h>
+#include <lua.h>
+#include <lualib.h>
+
 #include "core/include/gpulua.h"
+#include "core/include/gpulua_lua.h"
 #include "spec/unit/unit.h"
 
 static const char *folder;
@@ -487,6 +492,74 @@ static void test_close_lua(void **unused) {
     gpulua_tensor_free(t);
 }
 
+/* A verdict of a C call collects Lua's garbage, though the coroutine that called last is gone. */
+static void test_collects_lua(void **unused) {
+    (void)unused;
+    static const char script[] =
+        "local gpu = require 'gpulua'\n"
+        "coroutine.wrap(function() gpu.zeros{4}:fill(1) end)()\n"
+        "setmetatable({}, {__gc = function() gpu.zeros{4} pcall(gpu.zeros, 'x') ran = true end})\n";
+    gpulua_tensor *x = zeros(8), *z = zeros(8);
+    gpulua_op *op;
+    accepted(gpulua_run_string(g, script, sizeof(script) - 1, "=script"));
+    accepted(make_double(x, z, &op));
+    gpulua_diag d;
+    assert_int_equal(read_all(z), GPULUA_E_DIAGNOSTICS);
+    assert_true(gpulua_diag_at(g, 0, &d));
+    assert_string_equal(d.code, "E0502");
+    lua_getglobal(gpulua_lua(g), "ran");
+    assert_true(lua_toboolean(gpulua_lua(g), -1));
+    lua_pop(gpulua_lua(g), 1);
+    accepted(gpulua_op_sync(op));
+    gpulua_op_free(op);
+    gpulua_tensor_free(x);
+    gpulua_tensor_free(z);
+}
+
+static void run_lua(lua_State *L, const char *text) {
+    if (luaL_dostring(L, text) != LUA_OK) fail_msg("%s", luaL_tolstring(L, -1, NULL));
+}
+
+/* What a host's Lua keeps of a closed state raises errors; a second state can follow. */
+static void test_host_lua(void **unused) {
+    (void)unused;
+    gpulua_config config = {.size = sizeof(config), .device = "cpu", .cache_dir = ""};
+    gpulua_state *first, *second;
+    lua_State *L = luaL_newstate();
+    assert_non_null(L);
+    luaL_openlibs(L);
+    assert_int_equal(gpulua_open_on(L, &config, &first), GPULUA_OK);
+    run_lua(L, "old = require 'gpulua' kept = old.zeros{8} read = kept.to_table "
+               "part = old.zeros{8}:partition{4}");
+    gpulua_close(first);
+    run_lua(L, "for _, f in ipairs{old.zeros, old.stream, old.sync, old.kernels} do\n"
+               "  assert(not pcall(f, {8}))\n"
+               "end\n"
+               "assert(not pcall(read, kept)) assert(not pcall(part.unpartition, part))");
+    assert_int_equal(gpulua_open_on(L, &config, &second), GPULUA_OK);
+    run_lua(L, "local gpu = require 'gpulua' assert(gpu ~= old)\n"
+               "assert(gpu.ones{4}:to_table()[4] == 1) assert(not pcall(old.zeros, {8}))\n"
+               "assert(not pcall(gpu.zeros{8}.copy_from, gpu.zeros{8}, kept))");
+    gpulua_close(second);
+    lua_close(L);
+}
+
+/* The module opened in a coroutine that dies before it is used. */
+static void test_opened_in_coroutine(void **unused) {
+    (void)unused;
+    lua_State *L = luaL_newstate();
+    assert_non_null(L);
+    luaL_openlibs(L);
+    lua_pushcfunction(L, luaopen_gpulua);
+    lua_setglobal(L, "open");
+    run_lua(L, "coroutine.wrap(function() gpu = open() gpu.device 'cpu' end)()\n"
+               "collectgarbage()\n"
+               "z = gpu.zeros{8} p = z:partition{4} p = nil z:fill(2) q = z:partition{4}\n"
+               "assert(not pcall(z.fill, z, 3))\n"
+               "late = setmetatable({}, {__gc = function() gpu.zeros{8} pcall(z.fill, z) end})");
+    lua_close(L);
+}
+
 int main(int argc, char **argv) {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_alias),     cmocka_unit_test(test_view),
@@ -496,6 +569,8 @@ int main(int argc, char **argv) {
         cmocka_unit_test(test_frozen),    cmocka_unit_test(test_freed),
         cmocka_unit_test(test_unpartition), cmocka_unit_test(test_names),
         cmocka_unit_test(test_close),     cmocka_unit_test(test_close_lua),
+        cmocka_unit_test(test_collects_lua), cmocka_unit_test(test_host_lua),
+        cmocka_unit_test(test_opened_in_coroutine),
     };
     size_t written = 0;
     if (argc < 2) return 2;
