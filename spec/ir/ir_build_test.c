@@ -1,4 +1,6 @@
 /* Building and changing IR through the C interface, and what memory exhaustion leaves behind. */
+#include <pthread.h>
+
 #include "dsl/ir/ir_text.h"
 #include "dsl/ir/pass.h"
 #include "spec/unit/unit.h"
@@ -134,6 +136,42 @@ static void test_verifier_on_broken_structure(GpArena *arena) {
     gp_text_free(&why);
 }
 
+/* Attributes that no text can give. */
+static void test_verifier_on_broken_attributes(GpArena *arena) {
+    GpIrFn *fn = gp_ir_fn_make(arena, "f", GpTrack_Tile, GP_NO_SPAN);
+    GpShape any = {.dim = {GP_DYNAMIC}, .rank = 1}, four = {.dim = {4}, .rank = 1};
+    GpValue *t = gp_ir_add_param(fn, gp_ir_tensor(fn, GpElem_F16, &any),
+                                 (GpIrParam){.kind = GpParam_Base}, "t");
+    GpValue *p = gp_ir_add_param(fn, gp_ir_ptr(fn, GpElem_I32, GpSpace_Global),
+                                 (GpIrParam){.kind = GpParam_Base, .arg = 1}, "p");
+    GpBuilder b = {.fn = fn, .region = fn->body};
+    GpValue *at = gp_build_int(&b, GpElem_I32, 0), *far = gp_build_int(&b, GpElem_I64, 0);
+    GpValue *yes = gp_build_int(&b, GpElem_Bool, 1);
+    const GpIrType *tile = gp_ir_tile(fn, GpElem_F16, &four);
+    GpInst *load = gp_build(&b, GpOp_LoadTile, (GpValue *[]){t, at}, 2, &tile, 1);
+    GpInst *add = gp_build(&b, GpOp_AtomicRmw, (GpValue *[]){p, far, at, yes}, 4, &at->type, 1);
+    GpInst *print = gp_build(&b, GpOp_Print, NULL, 0, NULL, 0);
+    gp_build(&b, GpOp_Return, NULL, 0, NULL, 0);
+    assert_false(verifies(fn)); /* an update cannot be weak */
+    add->ordering = GpOrdering_Relaxed;
+    assert_false(verifies(fn)); /* no text */
+    print->text = "";
+    assert_true(verifies(fn));
+    assert_true(gp_ir_pad(load).elem == GpElem_F16 && gp_ir_pad(load).u == 0);
+    load->imm = (GpScalar){.elem = GpElem_F32, .f = 1};
+    assert_false(verifies(fn));
+    load->imm.elem = GpElem_F16;
+    assert_true(verifies(fn));
+    assert_true(gp_ir_pad(load).f == 1.0);
+    add->atomic = GpAtomic_count;
+    assert_false(verifies(fn));
+    add->atomic = GpAtomic_Xor;
+    add->scope = GpMemScope_count;
+    assert_false(verifies(fn));
+    add->scope = GpMemScope_System;
+    assert_true(verifies(fn));
+}
+
 static const char program[] =
     "fn @f simt S (%p: ptr<f32, global> base 0 written, %n: u64 len 0, %x: f32 scalar 1) {\n"
     "  site index 0 \"p[i]\"\n"
@@ -182,6 +220,42 @@ static void test_out_of_memory(GpArena *arena) {
     assert_true(fail_every_allocation(compile_all) > 3);
 }
 
+static const char counting[] =
+    "fn @f tile T (%p: ptr<f32, global> base 0 written) {\n"
+    "  %at = const[0] : i64\n  %one = const[1] : f32\n  %yes = const[true] : bool\n"
+    "  %old = atomic_rmw[add, relaxed, device] %p, %at, %one, %yes : f32\n  return\n}\n";
+
+enum { THREADS = 4, BLOCKS = 4000 };
+
+typedef struct Counter {
+    const GpIrFn *fn;
+    float *count;
+} Counter;
+
+static void *count_blocks(void *ud) {
+    Counter *c = ud;
+    uint8_t params[8];
+    memcpy(params, &c->count, sizeof params);
+    gp_interp_run(c->fn, params, &(GpGrid){{BLOCKS, 1, 1}, {1, 1, 1}}, 0, BLOCKS);
+    return NULL;
+}
+
+/* Blocks of one launch may be interpreted by several threads. */
+static void test_atomics_of_threads(GpArena *arena) {
+    GpDiags *diags = gp_diags_new(&session);
+    GpSource *src = gp_source_new(&session, "f", counting, sizeof counting - 1, 1, 1);
+    float count = 0;
+    Counter c = {gp_ir_parse(arena, src, diags), &count};
+    assert_non_null(c.fn);
+    pthread_t threads[THREADS];
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, count_blocks, &c), 0);
+    for (int i = 0; i < THREADS; i++) assert_int_equal(pthread_join(threads[i], NULL), 0);
+    assert_true(count == (float)(THREADS * BLOCKS));
+    gp_source_release(src);
+    gp_diags_release(diags);
+}
+
 static void in_protect(GpSession *s, void *ud) {
     void (*test)(GpArena *) = *(void (**)(GpArena *))ud;
     GpArena *arena = gp_arena_new(s);
@@ -204,6 +278,8 @@ WITH_ARENA(types_are_one_pointer)
 WITH_ARENA(build_and_replace)
 WITH_ARENA(walk_orders)
 WITH_ARENA(verifier_on_broken_structure)
+WITH_ARENA(verifier_on_broken_attributes)
+WITH_ARENA(atomics_of_threads)
 WITH_ARENA(out_of_memory)
 
 int main(void) {
@@ -212,6 +288,8 @@ int main(void) {
         cmocka_unit_test(arena_build_and_replace),
         cmocka_unit_test(arena_walk_orders),
         cmocka_unit_test(arena_verifier_on_broken_structure),
+        cmocka_unit_test(arena_verifier_on_broken_attributes),
+        cmocka_unit_test(arena_atomics_of_threads),
         cmocka_unit_test(arena_out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
