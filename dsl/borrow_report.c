@@ -238,13 +238,14 @@ static void report_move(GpBorrows *b, const GpConflict *c, const GpLoan *theirs)
     gp_label(d, theirs->span, "borrow of %s occurs here", quoted(b, theirs->place));
     label_closure_use(d, theirs);
     explain(b, d, c, "");
+    gp_note_clone(b->f, d, c->place->type);
 }
 
 static void report_assign(GpBorrows *b, const GpConflict *c, const GpLoan *theirs) {
     GpDiag *d = gp_diag(b->f->c->diags, GpDiag_E0506, c->span, quoted(b, c->place));
     gp_primary_label(d, "%s is assigned to here but it was already borrowed", quoted(b, c->place));
     if (!is_same(theirs->span, c->span))
-        gp_label(d, theirs->span, "%s is borrowed here", quoted(b, theirs->place));
+        gp_label(d, theirs->span, "%s is borrowed here", quoted(b, c->place));
     label_closure_use(d, theirs);
     explain(b, d, c, "");
 }
@@ -292,7 +293,7 @@ static void report_temporary(GpBorrows *b, const GpConflict *c, const GpLoan *lo
     gp_label(d, c->span, "temporary value is freed at the end of this %s",
              is_stmt ? "statement" : "block");
     explain(b, d, c, "");
-    gp_note(d, "consider using a `let` binding to create a longer lived value");
+    gp_help(d, "consider using a `let` binding to create a longer lived value");
 }
 
 static void report_ended(GpBorrows *b, const GpConflict *c, const GpLoan *loan) {

@@ -50,6 +50,8 @@ void gp_report_uninit(GpMoves *m, const GpBadUse *use, bool is_partial_assign, b
 void gp_report_illegal_move(GpMoves *m, const GpStep *s, GpOperand use);
 void gp_report_reassign(GpMoves *m, const GpPlace *p, GpSpan span);
 
+/* `if P implemented Clone ..`, for types of the user's own */
+void gp_note_clone(GpForm *f, GpDiag *d, const GpType *t);
 GpSpan gp_slot_decl_span(const GpSlot *slot); /* with its `mut` */
 
 #endif

@@ -23,7 +23,7 @@ static const GpDef *user_type(const GpType *t) {
                                                                                       : NULL;
 }
 
-static void note_clone(GpForm *f, GpDiag *d, const GpType *t) {
+void gp_note_clone(GpForm *f, GpDiag *d, const GpType *t) {
     const GpDef *def = user_type(t);
     if (!def)
         return;
@@ -257,7 +257,7 @@ void gp_report_moved(GpMoves *m, const GpBadUse *use, GpMoveSet sites) {
     help_witness(f, d, &sites.at[0], use->span);
     const GpStep *first = &f->blocks.at[sites.at[0].block].steps.at[sites.at[0].step];
     if (!is_partial && (first->why == GpMove_Plain || first->why == GpMove_Closure))
-        note_clone(f, d, moved->type);
+        gp_note_clone(f, d, moved->type);
 }
 
 /* ---- E0381 ----------------------------------------------------------------------------------- */
@@ -305,8 +305,9 @@ void gp_report_reassign(GpMoves *m, const GpPlace *p, GpSpan span) {
     GpForm *f = m->f;
     const GpSlot *slot = &f->slots.at[p->local];
     const char *name = slot->local->name->name;
-    GpDiag *d = gp_diag(f->c->diags, GpDiag_E0384, span,
-                        gp_arena_printf(f->c->arena, "variable `%s`", name));
+    GpDiag *d = gp_diag(
+        f->c->diags, GpDiag_E0384, span,
+        gp_arena_printf(f->c->arena, "cannot assign twice to immutable variable `%s`", name));
     f->reported++;
     gp_primary_label(d, "cannot assign twice to immutable variable");
     gp_suggest(d, (GpSpan){slot->span.src, slot->span.off, 0}, "mut ",
@@ -389,7 +390,7 @@ void gp_report_illegal_move(GpMoves *m, const GpStep *s, GpOperand use) {
     } else {
         gp_primary_label(d, text, gp_place_quoted(f, use.place), type);
     }
-    note_clone(f, d, use.place->type);
+    gp_note_clone(f, d, use.place->type);
     if (s->dst && f->slots.at[s->dst->local].kind == GpSlot_User && s->why == GpMove_Plain)
         gp_suggest(d, (GpSpan){span.src, span.off, 0}, "&", "consider borrowing here");
 }
