@@ -38,7 +38,8 @@ static bool is_same_attr(const GpInst *a, const GpInst *b, GpIrAttr attr) {
     case GpIrForm_Byte: return *(const uint8_t *)x == *(const uint8_t *)y;
     case GpIrForm_Index: return *(const uint32_t *)x == *(const uint32_t *)y;
     case GpIrForm_Perm:
-        return a->perm.rank == b->perm.rank && memcmp(a->perm.axis, b->perm.axis, a->perm.rank) == 0;
+        return a->perm.rank == b->perm.rank &&
+               memcmp(a->perm.axis, b->perm.axis, a->perm.rank) == 0;
     case GpIrForm_Flag: return *(const bool *)x == *(const bool *)y;
     case GpIrForm_Text: return strcmp(a->text, b->text) == 0;
     case GpIrForm_Label: return a->target == b->target;

@@ -364,7 +364,8 @@ static bool check_combination(V *v, I *inst) {
 static bool check_reduction(V *v, I *inst) {
     if (!need_counts(v, inst, 2, 1)) return false;
     const GpIrType *x = in(inst, 0);
-    return need(v, inst, is_tile(x) && is_scalar(in(inst, 1), x->elem) && out(inst)->elem == x->elem,
+    bool fits = is_tile(x) && is_scalar(in(inst, 1), x->elem) && out(inst)->elem == x->elem;
+    return need(v, inst, fits,
                 "it takes a tile and a scalar identity of its element type") &&
            need(v, inst, inst->axis < x->shape.rank, "the tile has no such axis");
 }

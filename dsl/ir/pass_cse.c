@@ -51,7 +51,8 @@ static bool is_alike(const GpInst *a, const GpInst *b) {
     return true;
 }
 
-/* Operands of a and b stand for the same values, given which values of a's region are which of b's. */
+/* Operands of a and b stand for the same values; `pairs` says which of b's region's values stand
+** for which of a's. */
 static bool has_same_operands(const GpMap *pairs, const GpInst *a, const GpInst *b) {
     for (uint32_t i = 0; i < a->operand_count; i++) {
         GpValue *x = gp_pass_settled(a->operands[i]), *pair = gp_map_get(pairs, x);
