@@ -1,17 +1,33 @@
 /* Reads all tokens and pairs the delimiters. Broken nesting is reported here, once, and stops
 ** the parse: whatever came after it would be read in the wrong place. The parser may rely on
-** every opening token having a partner, properly nested. */
+** every opening token having a partner, properly nested.
+**
+** Which mistake is reported, and where, follows rustc (rustc_parse, lexer/tokentrees.rs): a closing
+** delimiter that does not fit ends the innermost open group all the same, and is used up unless
+** some group further out waits for it. Where that leaves a `}` too many, the error stands there, and
+** the `)` or `]` that caused it is a label. */
 #include "dsl/parse.h"
+
+/* A closing delimiter that came while another one was due. */
+typedef struct Misfit {
+    uint32_t close, open; /* the open group's first token */
+    uint32_t meant;       /* an open delimiter that it may belong to; NONE without one */
+    bool is_told;         /* in another error's labels */
+} Misfit;
+#define NONE        UINT32_MAX
+#define MAX_MISFITS 64 /* more are not kept: one is reported */
 
 typedef struct GpPairing {
     GpParser *p;
     GpToken *toks;
     uint32_t *partner;
     uint32_t count;
-    GP_VEC(uint32_t) open; /* indices of the delimiters that are open */
-    uint32_t odd_open;     /* the first pair closed at another indentation; 0 0 without one */
+    GP_VEC(uint32_t) open;   /* indices of the delimiters that are open */
+    uint32_t waiting[GpTok_count]; /* how many of them each closing delimiter would close */
+    GP_VEC(Misfit) misfits;
+    uint32_t odd_open;       /* the first pair closed at another indentation; 0 0 without one */
     uint32_t odd_close;
-    bool is_broken;
+    uint32_t stray;          /* the closing delimiter for which nothing is open; NONE */
 } GpPairing;
 
 static GpTok closer_of(GpTok tok) {
@@ -53,47 +69,64 @@ static GpTok opener_of(GpTok tok) {
                                    : GpTok_LBrace;
 }
 
-/* A closing delimiter for which nothing is open is skipped. */
-static void report_stray(GpPairing *q, uint32_t close) {
-    const GpTokInfo *info = &gp_tok_info[q->toks[close].tok];
-    GpDiag *d = gp_diag(q->p->diags, GpDiag_G0006, token_span(q, close), info->spelling);
-    q->is_broken = true;
-    if (q->open.len == 0) {
-        gp_primary_label(d, "unexpected closing delimiter");
-        return;
+/* The outermost open delimiter of that kind whose line is indented as the token's is: the last one
+** asked wins, as in rustc. */
+static uint32_t find_meant(const GpPairing *q, uint32_t close) {
+    uint32_t line, meant = NONE, indent = indentation(q, close, &line);
+    for (uint32_t i = 0; i < q->open.len; i++) {
+        if (closer_of(q->toks[q->open.at[i]].tok) == q->toks[close].tok &&
+            indentation(q, q->open.at[i], &line) == indent)
+            meant = q->open.at[i];
     }
-    gp_primary_label(d, "missing open `%s` for this delimiter",
-                     gp_tok_info[opener_of(q->toks[close].tok)].spelling);
-    gp_label(d, token_span(q, q->open.at[q->open.len - 1]), "the nearest open delimiter");
-}
-
-/* `close` belongs to the open delimiter `meant`; the ones inside that were left open. */
-static void report_mismatch(GpPairing *q, uint32_t meant, uint32_t close) {
-    uint32_t open = q->open.at[q->open.len - 1];
-    GpDiag *d = gp_diag(q->p->diags, GpDiag_G0005, token_span(q, open),
-                        gp_tok_info[q->toks[close].tok].spelling);
-    q->is_broken = true;
-    gp_primary_label(d, "unclosed delimiter");
-    gp_label(d, token_span(q, close), "mismatched closing delimiter");
-    gp_label(d, token_span(q, meant), "closing delimiter possibly meant for this");
+    return meant;
 }
 
 static void close_delimiter(GpPairing *q, uint32_t i) {
     GpTok tok = q->toks[i].tok;
-    uint32_t depth = q->open.len;
-    while (depth > 0 && closer_of(q->toks[q->open.at[depth - 1]].tok) != tok)
-        depth--;
-    if (depth == 0) {
-        report_stray(q, i);
-        return;
+    bool is_first = true;
+    while (q->open.len > 0) {
+        uint32_t open = q->open.at[q->open.len - 1];
+        q->open.len--;
+        q->waiting[closer_of(q->toks[open].tok)]--;
+        if (closer_of(q->toks[open].tok) == tok) {
+            q->partner[open] = i;
+            q->partner[i] = open;
+            note_indentation(q, open, i);
+            return;
+        }
+        if (is_first && q->misfits.len < MAX_MISFITS) {
+            Misfit m = {i, open, find_meant(q, i), false};
+            GP_PUSH(q->p->arena, &q->misfits, m);
+        }
+        is_first = false;
+        if (q->waiting[tok] == 0)
+            return;
     }
-    uint32_t open = q->open.at[depth - 1];
-    if (depth != q->open.len)
-        report_mismatch(q, open, i);
-    q->open.len = depth - 1;
-    q->partner[open] = i;
-    q->partner[i] = open;
-    note_indentation(q, open, i);
+    q->stray = i;
+}
+
+/* A closing delimiter for which nothing is open. */
+static void report_stray(GpPairing *q) {
+    const GpTokInfo *info = &gp_tok_info[q->toks[q->stray].tok];
+    GpDiag *d = gp_diag(q->p->diags, GpDiag_G0006, token_span(q, q->stray), info->spelling);
+    gp_primary_label(d, "unexpected closing delimiter");
+    for (uint32_t i = 0; i < q->misfits.len; i++) {
+        Misfit *m = &q->misfits.at[i];
+        if (!m->is_told)
+            continue;
+        gp_label(d, token_span(q, m->open), "the nearest open delimiter");
+        gp_label(d, token_span(q, m->close), "missing open `%s` for this delimiter",
+                 gp_tok_info[opener_of(q->toks[m->close].tok)].spelling);
+    }
+}
+
+static void report_misfit(GpPairing *q, const Misfit *m) {
+    GpDiag *d = gp_diag(q->p->diags, GpDiag_G0005, token_span(q, m->open),
+                        gp_tok_info[q->toks[m->close].tok].spelling);
+    gp_primary_label(d, "unclosed delimiter");
+    gp_label(d, token_span(q, m->close), "mismatched closing delimiter");
+    if (m->meant != NONE)
+        gp_label(d, token_span(q, m->meant), "closing delimiter possibly meant for this");
 }
 
 static void report_unclosed(GpPairing *q) {
@@ -128,6 +161,24 @@ void gp_parser_pair_tokens(GpParser *p) {
     p->partner = partner;
 }
 
+/* One mistake, one error: the first that rustc reports. A `)` or `]` too many is told by the `}` that
+** it leaves over. */
+static void report_broken(GpPairing *q) {
+    const Misfit *first = NULL;
+    for (uint32_t i = 0; i < q->misfits.len; i++) {
+        Misfit *m = &q->misfits.at[i];
+        m->is_told = q->stray != NONE && q->toks[m->close].tok != GpTok_RBrace;
+        if (!first && !m->is_told)
+            first = m;
+    }
+    if (first)
+        report_misfit(q, first);
+    else if (q->stray != NONE)
+        report_stray(q);
+    else
+        report_unclosed(q);
+}
+
 bool gp_parser_read_tokens(GpParser *p) {
     GP_VEC(GpToken) toks = {0};
     GpLexer lx;
@@ -137,21 +188,24 @@ bool gp_parser_read_tokens(GpParser *p) {
         GP_PUSH(p->arena, &toks, t);
     } while (toks.at[toks.len - 1].tok != GpTok_End);
 
-    GpPairing q = {.p = p, .toks = toks.at, .count = toks.len};
+    GpPairing q = {.p = p, .toks = toks.at, .count = toks.len, .stray = NONE};
     q.partner = GP_NEW_ARRAY(p->arena, uint32_t, toks.len);
-    /* Only the first mistake is sure: what closes what after it is a guess. */
-    for (uint32_t i = 0; i < toks.len && !q.is_broken; i++) {
-        if (closer_of(toks.at[i].tok) != GpTok_End)
+    for (uint32_t i = 0; i < toks.len && q.stray == NONE; i++) {
+        GpTok closer = closer_of(toks.at[i].tok);
+        if (closer != GpTok_End) {
             GP_PUSH(p->arena, &q.open, i);
-        else if (is_closer(toks.at[i].tok))
+            q.waiting[closer]++;
+        } else if (is_closer(toks.at[i].tok)) {
             close_delimiter(&q, i);
+        }
     }
     /* An unterminated literal swallows closing delimiters: then it alone is the mistake. */
     bool is_swallowed = toks.len > 1 && toks.at[toks.len - 2].tok == GpTok_Error;
-    if (q.open.len > 0 && !q.is_broken && !is_swallowed)
-        report_unclosed(&q);
+    bool is_whole = q.open.len == 0 && q.misfits.len == 0 && q.stray == NONE;
+    if (!is_whole && !is_swallowed)
+        report_broken(&q);
     p->toks = toks.at;
     p->partner = q.partner;
     p->count = toks.len;
-    return q.open.len == 0 && !q.is_broken;
+    return is_whole;
 }
