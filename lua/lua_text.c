@@ -1,3 +1,5 @@
+/* Tokens of Lua text and what stands around them. Every question reads the text from its start,
+** as a line may begin inside of a string or comment; questions are asked only for messages. */
 #include "lua/lua_text.h"
 
 #include <ctype.h>

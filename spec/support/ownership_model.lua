@@ -201,7 +201,10 @@ statement(4, function(m)
   if not name then return end
   local to, first = m:target(), m:random(#t.set)
   local last = first + m:random(#t.set - first + 1) - 1
-  if m:random(2) == 1 and #t.set >= 8 then first, last = m:random(#t.set - 7), 0 last = first + 7 end
+  if m:random(2) == 1 and #t.set >= 8 then -- launches want equal lengths
+    first = m:random(#t.set - 7)
+    last = first + 7
+  end
   return ("%s = %s:slice{%d, %d}"):format(to, name, first, last), function()
     check_state(t)
     m.vars[to] = view(t, first, last)

@@ -1,6 +1,6 @@
 -- All names of a handle are one value; a message names the one used and the one moved.
 local own = require "spec.support.own"
-local gpu, k, try = own.gpu, own.k, own.try
+local gpu, try = own.gpu, own.try
 local z = gpu.zeros{8}
 local other = z
 local p = z:partition{4}

@@ -1,6 +1,6 @@
 -- A partition that nobody holds gives its storage back, before any verdict.
 local own = require "spec.support.own"
-local gpu, k, try = own.gpu, own.k, own.try
+local gpu, try = own.gpu, own.try
 local z = gpu.zeros{8}
 try(function()
   z:partition{4}

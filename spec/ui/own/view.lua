@@ -1,6 +1,6 @@
 -- A view is refused for what became of its base.
 local own = require "spec.support.own"
-local gpu, k, try = own.gpu, own.k, own.try
+local gpu, try = own.gpu, own.try
 local z = gpu.zeros{4, 4}
 local row, flat = z:slice(2), z:reshape{16}
 local p = z:partition{2, 2}
