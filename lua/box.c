@@ -1,6 +1,15 @@
 /* Userdata: empty first, filled second, released once. */
 #include "lua/state.h"
 
+const char gp_type_tensor[] = "gpulua.Tensor";
+const char gp_type_partition[] = "gpulua.Partition";
+const char gp_type_module[] = "gpulua.Module";
+const char gp_type_kernel[] = "gpulua.Kernel";
+const char gp_type_op[] = "gpulua.Op";
+const char gp_type_stream[] = "gpulua.Stream";
+const char gp_type_device[] = "gpulua.Device";
+const char gp_type_error[] = "gpulua.Error";
+
 GpBox *gp_box_push(lua_State *L, const char *type, int user_values) {
     GpBox *box = lua_newuserdatauv(L, sizeof(GpBox), user_values);
     memset(box, 0, sizeof(*box));
@@ -30,16 +39,20 @@ void gp_box_empty(GpBox *box) {
     if (old.next) old.next->at = old.at;
     memset(box, 0, sizeof(*box)); /* first: what is released may lead here again */
     for (const GpLuaType *type = gp_lua_types; type->type; type++)
-        if (old.object && strcmp(type->type, old.type) == 0) type->release(&old);
+        if (old.object && type->type == old.type) type->release(&old);
     gp_state_release(g);
 }
 
 GpBox *gp_box_test(lua_State *L, int index, const char *type) {
-    return luaL_testudata(L, index, type);
+    GpBox *box = lua_touserdata(L, index);
+    bool is_box = box && lua_rawlen(L, index) == sizeof(GpBox) && box->type == type;
+    return is_box ? box : NULL;
 }
 
 GpBox *gp_box_check(lua_State *L, int index, const char *type) {
-    GpBox *box = luaL_checkudata(L, index, type);
-    if (!box->object) luaL_argerror(L, index, "it was closed");
-    return box;
+    GpBox *box = gp_box_test(L, index, type);
+    if (GP_LIKELY(box && box->object)) return box;
+    luaL_checkudata(L, index, type); /* says what was there instead; an emptied box passes */
+    luaL_argerror(L, index, "it was closed");
+    return NULL;
 }

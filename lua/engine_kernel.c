@@ -35,7 +35,7 @@ struct GpKernel {
     /* The last call */
     GpArena *bound;           /* instance and request arrays; NULL before the first call */
     const GpInstance *instance;
-    GpArgDesc *descs;         /* normalised by describe_args */
+    GpArgDesc *descs;         /* normalised: addresses modulo 16, no scalars */
     GpRunArg *run_args;
     uint32_t count;
     GpDevice *device;
@@ -392,14 +392,37 @@ static bool fill_args(GpKernel *k, const GpCallArg *args) {
     return true;
 }
 
-enum { GP_FAST_ARGS = 16 };
+static bool is_same_tensor(const GpArgDesc *last, const GpTensor *t, GpDevice *device) {
+    const GpShape *shape = gp_tensor_shape(t);
+    size_t bytes = shape->rank * sizeof(int64_t);
+    return last->elem == gp_tensor_elem(t) && last->shape.rank == shape->rank &&
+           gp_tensor_device(t) == device && last->address == (gp_tensor_address(t) & 15) &&
+           memcmp(last->shape.dim, shape->dim, bytes) == 0 &&
+           memcmp(last->stride, gp_tensor_strides(t), bytes) == 0;
+}
 
-static bool is_like_last(GpKernel *k, const GpCallArg *args, uint32_t count) {
-    GpArgDesc descs[GP_FAST_ARGS];
-    if (!k->exec || count != k->count || count > GP_FAST_ARGS) return false;
-    GpDevice *device = describe_args(args, count, descs);
-    normalise(descs, count);
-    return (!device || device == k->device) && memcmp(descs, k->descs, count * sizeof(*descs)) == 0;
+/* Whether an argument is described like that of the last call (normalise). */
+static bool is_same_arg(const GpArgDesc *last, const GpCallArg *arg, GpDevice *device) {
+    if (last->kind != arg->kind) return false;
+    switch (arg->kind) {
+    case GpArg_Tensor:
+        return is_same_tensor(last, arg->tensor, device);
+    case GpArg_Partition:
+        return is_same_tensor(last, gp_partition_tensor(arg->partition), device) &&
+               gp_shape_eq(&last->tile, gp_partition_tile(arg->partition));
+    case GpArg_Int:
+    case GpArg_Float:
+    case GpArg_Bool:
+        return true;
+    }
+    gp_unreachable();
+}
+
+static bool is_like_last(const GpKernel *k, const GpCallArg *args, uint32_t count) {
+    if (!k->exec || count != k->count) return false;
+    for (uint32_t i = 0; i < count; i++)
+        if (!is_same_arg(&k->descs[i], &args[i], k->device)) return false;
+    return true;
 }
 
 static GpStatus prepare_anew(GpKernel *k, const GpCallArg *args, uint32_t count, GpSite site,

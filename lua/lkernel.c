@@ -210,30 +210,75 @@ static uint32_t keep_written(lua_State *L, int op, uint64_t written) {
     return count;
 }
 
+/* The arguments from index 2 on; returns their count. */
+static uint32_t read_args(lua_State *L, GpCallArg *args) {
+    int count = lua_gettop(L) - 1;
+    if (count > GP_MAX_ARGS) luaL_error(L, "more than %d kernel arguments", GP_MAX_ARGS);
+    for (int i = 0; i < count; i++) read_arg(L, i + 2, &args[i]);
+    return (uint32_t)count;
+}
+
+static int count_tensors(const GpCallArg *args, uint32_t count) {
+    int tensors = 0;
+    for (uint32_t i = 0; i < count; i++)
+        tensors += args[i].kind == GpArg_Tensor || args[i].kind == GpArg_Partition;
+    return tensors;
+}
+
 static int kernel_call(lua_State *L) {
     GpBox *box = gp_box_check(L, 1, GP_KERNEL);
     gpulua_state *g = gp_lua_state(L);
     GpCallArg args[GP_MAX_ARGS];
     GpRunRequest request;
     GpRunOp *op = NULL;
-    int count = lua_gettop(L) - 1;
-    if (count > GP_MAX_ARGS) return luaL_error(L, "more than %d kernel arguments", GP_MAX_ARGS);
-    int tensors = 0;
-    uint64_t written = 0;
-    for (int i = 0; i < count; i++) {
-        read_arg(L, i + 2, &args[i]);
-        tensors += args[i].kind == GpArg_Tensor || args[i].kind == GpArg_Partition;
-    }
+    uint32_t count = read_args(L, args);
     /* First: a finaliser that runs now may call this kernel, and the request is its last call's. */
-    GpBox *made = gp_box_push(L, GP_RUN_OP, tensors);
+    GpBox *made = gp_box_push(L, GP_RUN_OP, count_tensors(args, count));
     GpDiags *diags = gp_lua_diags(L);
     GpSite site = gp_lua_site(L);
-    gp_lua_check(L, gp_kernel_prepare(box->kernel, args, (uint32_t)count, site, diags, &request));
-    written = find_written(&request);
+    gp_lua_check(L, gp_kernel_prepare(box->kernel, args, count, site, diags, &request));
+    uint64_t written = find_written(&request);
     gp_lua_check(L, gp_op_make(gp_engine_runtime(g->engine), &request, diags, &op));
     gp_box_fill(L, made, op);
     made->written = keep_written(L, lua_gettop(L), written);
     return 1;
+}
+
+/* The launch without an op; returns the bits of the written arguments. */
+static uint64_t launch(lua_State *L, GpKernel *kernel) {
+    gpulua_state *g = gp_lua_state(L);
+    GpCallArg args[GP_MAX_ARGS];
+    GpRunRequest request;
+    uint32_t count = read_args(L, args);
+    GpDiags *diags = gp_lua_diags(L);
+    gp_lua_check(L, gp_kernel_prepare(kernel, args, count, gp_lua_site(L), diags, &request));
+    uint64_t written = find_written(&request);
+    GpStream *stream = gp_kernel_stream(kernel);
+    gp_lua_check(L, gp_launch_now(gp_engine_runtime(g->engine), &request, stream, diags));
+    return written;
+}
+
+static GpTensor *tensor_of(lua_State *L, int index) {
+    GpBox *box = gp_box_test(L, index, GP_TENSOR);
+    return box ? box->tensor : gp_partition_tensor(gp_box_check(L, index, GP_PARTITION)->partition);
+}
+
+static int kernel_run(lua_State *L) {
+    launch(L, gp_box_check(L, 1, GP_KERNEL)->kernel);
+    return 0;
+}
+
+static int kernel_sync(lua_State *L) {
+    GpKernel *kernel = gp_box_check(L, 1, GP_KERNEL)->kernel;
+    int top = lua_gettop(L);
+    uint64_t written = launch(L, kernel);
+    luaL_checkstack(L, GP_MAX_ARGS, "too many results");
+    for (int i = 0; written >> i; i++) {
+        if (!(written >> i & 1)) continue;
+        gp_lua_check(L, gp_tensor_sync(tensor_of(L, i + 2), gp_lua_site(L), gp_lua_diags(L)));
+        lua_pushvalue(L, i + 2);
+    }
+    return lua_gettop(L) - top;
 }
 
 /* ---- Options -------------------------------------------------------------------------------- */
@@ -370,6 +415,10 @@ const GpLuaFn gp_lua_module_methods[] = {
 const GpLuaFn gp_lua_kernel_methods[] = {
     {"__call", kernel_call, "kernel(args..) -> Op",
      "Checks the arguments, infers generics and grid, and makes an op that is not run yet."},
+    {"run", kernel_run, "kernel:run(args..)",
+     "Checks the arguments and enqueues the launch at once, with no op to hold: the cheapest launch."},
+    {"sync", kernel_sync, "kernel:sync(args..) -> written arguments..",
+     "The same, and waits for what it wrote; raises its failed check if there is one."},
     {"with", kernel_with, "kernel:with{T = dtype, N = n, grid = {..}, block = {..}, shared = bytes, stream = s} -> Kernel",
      "The kernel with generics and launch options fixed; reusable, and the fast path."},
     {"inspect", kernel_inspect, "kernel:inspect(stage [, target]) -> string",

@@ -217,7 +217,7 @@ gpulua_state *gp_lua_state(lua_State *L) {
 
 bool gp_lua_caller(lua_State *L, lua_Debug *ar) {
     for (int level = 1; lua_getstack(L, level, ar); level++) {
-        lua_getinfo(L, "S", ar);
+        lua_getinfo(L, "Sl", ar);
         if (*ar->what != 'C') return true;
     }
     return false;
@@ -227,6 +227,5 @@ GpSite gp_lua_site(lua_State *L) {
     gpulua_state *g = gp_lua_state(L);
     lua_Debug ar;
     if (!gp_lua_caller(L, &ar)) return (GpSite){0, 0};
-    lua_getinfo(L, "l", &ar);
     return gp_engine_site(g->engine, ar.source, ar.currentline);
 }

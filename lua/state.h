@@ -44,14 +44,23 @@ void gp_state_release(gpulua_state *g);
 /* ---- Userdata: one metatable each; the name is what users read in messages ------------------
 ** Each box holds one reference, NULL once given up, and a reference to the state. */
 
-#define GP_TENSOR "gpulua.Tensor"
-#define GP_PARTITION "gpulua.Partition"
-#define GP_MODULE "gpulua.Module" /* what gpu.kernels returns */
-#define GP_KERNEL "gpulua.Kernel"
-#define GP_RUN_OP "gpulua.Op"     /* user values: the written arguments, in parameter order */
-#define GP_STREAM "gpulua.Stream"
-#define GP_DEVICE "gpulua.Device"
-#define GP_ERROR "gpulua.Error"   /* user value 1: the traceback */
+/* One address each: a box knows its type by it, without a look at the registry. */
+extern const char gp_type_tensor[];
+extern const char gp_type_partition[];
+extern const char gp_type_module[];
+extern const char gp_type_kernel[];
+extern const char gp_type_op[];
+extern const char gp_type_stream[];
+extern const char gp_type_device[];
+extern const char gp_type_error[];
+#define GP_TENSOR gp_type_tensor
+#define GP_PARTITION gp_type_partition
+#define GP_MODULE gp_type_module /* what gpu.kernels returns */
+#define GP_KERNEL gp_type_kernel
+#define GP_RUN_OP gp_type_op /* user values: the written arguments, in parameter order */
+#define GP_STREAM gp_type_stream
+#define GP_DEVICE gp_type_device
+#define GP_ERROR gp_type_error /* user value 1: the traceback */
 
 typedef struct GpBox {
     gpulua_state *state; /* NULL: empty */
