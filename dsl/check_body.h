@@ -237,8 +237,24 @@ void gp_body_mark_addressed(GpBody *b, GpNode *place);
 /* Whether the shapes are equal for some instances only; then keeps the obligations. */
 bool gp_body_oblige_const(GpBody *b, const GpConst *lhs, const GpConst *rhs, GpSpan span);
 bool gp_body_oblige_shape(GpBody *b, const GpShapeTy *lhs, const GpShapeTy *rhs, GpSpan span);
+/* Extents one by one. A GpShapeTy cannot hold them: the list of all elements of a shape generic is
+** that generic again. */
+typedef struct GpDims {
+    uint8_t rank;
+    const GpConst *dim[GP_MAX_RANK];
+} GpDims;
+/* False for a generic whose rank is not known, and for no shape. */
+bool gp_body_expand_shape(GpBody *b, const GpShapeTy *s, GpDims *out);
+/* Of a tile or other type with a shape, as far as it is known. */
+bool gp_body_dims(GpBody *b, const GpType *t, GpDims *out);
 /* Numbers of elements of reshape, axes of broadcast. */
 void gp_body_check_shapes(GpBody *b, const GpDef *fn, const GpType *from, const GpType *to,
                           GpSpan span);
+
+/* ---- check_tile.c */
+/* What the shape of the result follows from: literal axes, permutations, joined tiles. `receiver`
+** is NULL for functions. */
+void gp_body_check_tile_call(GpBody *b, const GpDef *fn, GpNode *receiver, const GpNodeList *args,
+                             const GpType *ret, GpSpan span);
 
 #endif

@@ -202,6 +202,9 @@ static const GpType *check_fn_call(GpBody *b, GpNode *n, GpAstCall *call, const 
     uint32_t count = sig.param_count; /* less when modes at the end are left out */
     if (call->args.len < count && call->args.len + sig.optional_count >= count)
         count = call->args.len;
+    for (uint32_t i = count; i < sig.param_count; i++) /* () stands for the mode that it has */
+        if (call->args.len == count && gp_body_head(b, sig.params[i])->kind == GpTy_Infer)
+            gp_unify(b->c, sig.params[i], gp_body_unit(b));
     Callee c = {.def = def,
                 .params = sig.params,
                 .declared = def->sig.params,
@@ -211,8 +214,10 @@ static const GpType *check_fn_call(GpBody *b, GpNode *n, GpAstCall *call, const 
                 .noun = "function",
                 .span = call->callee->span};
     check_args(b, &c, n, call->args);
-    if (call->args.len == count && count)
+    if (call->args.len == count && count) {
         gp_body_check_shapes(b, def, gp_expr_type(call->args.at[0]), sig.ret, n->span);
+        gp_body_check_tile_call(b, def, NULL, &call->args, sig.ret, n->span);
+    }
     return sig.ret;
 }
 
@@ -460,5 +465,7 @@ const GpType *gp_check_method(GpBody *b, GpNode *n, const GpType *hint) {
                 .span = method_span(m)};
     check_args(b, &c, n, m->args);
     gp_body_check_shapes(b, found.fn, gp_expr_type(m->receiver), sig.ret, n->span);
+    if (m->args.len == c.count)
+        gp_body_check_tile_call(b, found.fn, m->receiver, &m->args, sig.ret, n->span);
     return sig.ret;
 }

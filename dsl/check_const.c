@@ -62,15 +62,7 @@ bool gp_body_oblige_const(GpBody *b, const GpConst *lhs, const GpConst *rhs, GpS
     return true;
 }
 
-/* Extents one by one. A GpShapeTy cannot hold them: the list of all elements of a shape generic is
-** that generic again. */
-typedef struct Dims {
-    uint8_t rank;
-    const GpConst *dim[GP_MAX_RANK];
-} Dims;
-
-/* False for a generic whose rank is not known, and for no shape. */
-static bool expand(GpBody *b, const GpShapeTy *s, Dims *out) {
+bool gp_body_expand_shape(GpBody *b, const GpShapeTy *s, GpDims *out) {
     if (s->kind == GpShape_List) {
         out->rank = s->rank;
         memcpy(out->dim, s->dim, sizeof out->dim);
@@ -92,8 +84,8 @@ bool gp_body_oblige_shape(GpBody *b, const GpShapeTy *lhs, const GpShapeTy *rhs,
     rhs = gp_zonk_arg(b->c, (GpGArg){.kind = GpGArg_Shape, .shape = rhs}).shape;
     if (lhs->kind == GpShape_Error || rhs->kind == GpShape_Error)
         return true;
-    Dims l, r;
-    if (!expand(b, lhs, &l) || !expand(b, rhs, &r) || l.rank != r.rank)
+    GpDims l, r;
+    if (!gp_body_expand_shape(b, lhs, &l) || !gp_body_expand_shape(b, rhs, &r) || l.rank != r.rank)
         return false;
     for (uint8_t i = 0; i < l.rank; i++)
         if (l.dim[i]->kind == GpConst_Poly && r.dim[i]->kind == GpConst_Poly &&
@@ -108,10 +100,20 @@ bool gp_body_oblige_shape(GpBody *b, const GpShapeTy *lhs, const GpShapeTy *rhs,
 
 /* ---- reshape and broadcast --------------------------------------------------------------- */
 
+bool gp_body_dims(GpBody *b, const GpType *t, GpDims *out) {
+    t = gp_zonk(b->c, t);
+    while (t->kind == GpTy_Ref)
+        t = t->inner;
+    for (uint32_t i = 0; i < t->arg_count; i++)
+        if (t->args[i].kind == GpGArg_Shape)
+            return gp_body_expand_shape(b, t->args[i].shape, out);
+    return false;
+}
+
 /* False when the type is no tile or an extent is no polynomial. */
-static bool tile_dims(GpBody *b, const GpType *t, Dims *out) {
+static bool tile_dims(GpBody *b, const GpType *t, GpDims *out) {
     if (!gp_ty_is_lang(t, GpLang_Tile) || t->arg_count != 2 || t->args[1].kind != GpGArg_Shape ||
-        !expand(b, t->args[1].shape, out))
+        !gp_body_expand_shape(b, t->args[1].shape, out))
         return false;
     for (uint8_t i = 0; i < out->rank; i++)
         if (out->dim[i]->kind != GpConst_Poly)
@@ -127,7 +129,7 @@ static const char *shape_text(GpBody *b, const GpType *tile) {
     return copy;
 }
 
-static const GpConst *numel(GpBody *b, const Dims *s) {
+static const GpConst *numel(GpBody *b, const GpDims *s) {
     const GpConst *n = gp_const_int(b->c->types, 1);
     for (uint8_t i = 0; i < s->rank; i++)
         n = gp_const_mul(b->c->types, n, s->dim[i]);
@@ -135,7 +137,7 @@ static const GpConst *numel(GpBody *b, const Dims *s) {
 }
 
 static void check_reshape(GpBody *b, const GpType *from, const GpType *to, GpSpan span) {
-    Dims f, t;
+    GpDims f, t;
     if (!tile_dims(b, from, &f) || !tile_dims(b, to, &t))
         return;
     const GpConst *have = numel(b, &f), *want = numel(b, &t);
@@ -152,7 +154,7 @@ static void check_reshape(GpBody *b, const GpType *from, const GpType *to, GpSpa
 
 /* Axes align at the end, as in NumPy. */
 static void check_broadcast(GpBody *b, const GpType *from, const GpType *to, GpSpan span) {
-    Dims f, t;
+    GpDims f, t;
     if (!tile_dims(b, from, &f) || !tile_dims(b, to, &t))
         return;
     const GpConst *one = gp_const_int(b->c->types, 1);

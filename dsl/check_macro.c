@@ -3,6 +3,7 @@
 
 typedef enum MacroKind {
     Macro_Shape,
+    Macro_Array,
     Macro_Assert,
     Macro_Compare,
     Macro_Panic,
@@ -17,7 +18,7 @@ typedef struct MacroRow {
 static const MacroRow rows[] = {
     {"shape", Macro_Shape},
     {"const_shape", Macro_Shape},
-    {"const_array", Macro_Shape},
+    {"const_array", Macro_Array},
     {"assert", Macro_Assert},
     {"debug_assert", Macro_Assert},
     {"cuda_tile_assert", Macro_Assert},
@@ -94,8 +95,8 @@ static const GpShapeTy *shape_of_args(GpBody *b, GpNode *n, GpAstMacro *m) {
     return gp_shape_list(b->c->types, dims, (uint8_t)m->args.len);
 }
 
-static const GpType *check_shape(GpBody *b, GpNode *n, GpAstMacro *m) {
-    const GpDef *def = b->c->std->lang[GpLang_Shape];
+static const GpType *check_shape(GpBody *b, GpNode *n, GpAstMacro *m, GpLang lang) {
+    const GpDef *def = b->c->std->lang[lang];
     const GpShapeTy *shape = shape_of_args(b, n, m);
     if (!def || !shape || shape->kind == GpShape_Error)
         return gp_body_error(b);
@@ -163,7 +164,9 @@ const GpType *gp_check_macro(GpBody *b, GpNode *n, const GpType *hint) {
         return gp_body_error(b);
     }
     if (row->kind == Macro_Shape)
-        return check_shape(b, n, m);
+        return check_shape(b, n, m, GpLang_Shape);
+    if (row->kind == Macro_Array)
+        return check_shape(b, n, m, GpLang_Array);
     if (row->kind == Macro_Assert)
         return check_assert(b, n, m, name);
     if (row->kind == Macro_Compare)

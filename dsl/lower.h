@@ -252,6 +252,9 @@ GpVal gp_lower_call(GpLower *lo, GpNode *n);
 GpVal gp_lower_method(GpLower *lo, GpNode *n);
 GpVal gp_lower_global(GpLower *lo, GpNode *n); /* a path that is no local */
 GpVal gp_lower_return(GpLower *lo, GpNode *n);
+/* Calls a closure or function value within the expansion of the call `n`. */
+GpVal gp_lower_apply(GpLower *lo, GpNode *n, GpVal callee, GpVal *args, uint32_t count,
+                     const GpType *ret, GpSpan span);
 void gp_lower_bind_params(GpLower *lo, const GpNodeList *params, const GpVal *args, uint32_t count);
 
 /* ---- lower_macro.c */

@@ -229,8 +229,8 @@ static GpVal build_op(GpLower *lo, const GpDef *def, const GpVal *args, uint32_t
     return gp_lower_one(lo, ret, gp_build(&lo->b, def->op, x, used, &t, 1)->results[0]);
 }
 
-static GpVal call_target(GpLower *lo, GpNode *n, Target t, GpVal *args, uint32_t count) {
-    const GpType *ret = gp_lower_node_type(lo, n);
+static GpVal call_target(GpLower *lo, GpNode *n, Target t, GpVal *args, uint32_t count,
+                         const GpType *ret) {
     if (lo->is_dead)
         return gp_lower_undef(lo, ret);
     if (t.def->intrinsic != GpIntrinsic_None) {
@@ -283,20 +283,30 @@ static GpVal *lower_args(GpLower *lo, GpNode *receiver, const GpNodeList *list, 
     return args;
 }
 
+static GpVal apply(GpLower *lo, GpNode *n, const GpType *callee, GpVal *args, uint32_t count,
+                   const GpType *ret, GpSpan span) {
+    if (callee->kind == GpTy_Closure)
+        return inline_closure(lo, callee, args, count, ret, span);
+    if (callee->kind == GpTy_FnItem) {
+        Target t = find_target(lo, callee->def, callee->args, callee->arg_count);
+        return call_target(lo, n, t, args, count, ret);
+    }
+    gp_lower_refuse(lo, span, "a call of a value of type `%s`", gp_ty_name(lo->arena, callee));
+    return gp_lower_undef(lo, ret);
+}
+
+GpVal gp_lower_apply(GpLower *lo, GpNode *n, GpVal callee, GpVal *args, uint32_t count,
+                     const GpType *ret, GpSpan span) {
+    GpSpot s = gp_spot_auto_deref(lo, gp_spot_value(callee), span);
+    return apply(lo, n, s.type, args, count, ret, span);
+}
+
 static GpVal call_value(GpLower *lo, GpNode *n, GpAstCall *c) {
     const GpType *ret = gp_lower_node_type(lo, n);
     GpSpot callee = gp_spot_auto_deref(lo, gp_lower_place(lo, c->callee), n->span);
     uint32_t count;
     GpVal *args = lower_args(lo, NULL, &c->args, &count);
-    if (callee.type->kind == GpTy_Closure)
-        return inline_closure(lo, callee.type, args, count, ret, n->span);
-    if (callee.type->kind == GpTy_FnItem) {
-        const GpType *t = callee.type;
-        return call_target(lo, n, find_target(lo, t->def, t->args, t->arg_count), args, count);
-    }
-    gp_lower_refuse(lo, n->span, "a call of a value of type `%s`",
-                    gp_ty_name(lo->arena, callee.type));
-    return gp_lower_undef(lo, ret);
+    return apply(lo, n, callee.type, args, count, ret, n->span);
 }
 
 GpVal gp_lower_call(GpLower *lo, GpNode *n) {
@@ -308,7 +318,8 @@ GpVal gp_lower_call(GpLower *lo, GpNode *n) {
     GpVal *args = lower_args(lo, NULL, &c->args, &count);
     if (res->kind == GpRes_Construct)
         return construct(lo, gp_lower_node_type(lo, n), res->def, args, count);
-    return call_target(lo, n, find_target(lo, res->def, res->args, res->arg_count), args, count);
+    Target t = find_target(lo, res->def, res->args, res->arg_count);
+    return call_target(lo, n, t, args, count, gp_lower_node_type(lo, n));
 }
 
 GpVal gp_lower_method(GpLower *lo, GpNode *n) {
@@ -318,7 +329,8 @@ GpVal gp_lower_method(GpLower *lo, GpNode *n) {
     GpVal *args = lower_args(lo, m->receiver, &m->args, &count);
     if (!res || !res->def)
         return gp_lower_undef(lo, gp_lower_node_type(lo, n));
-    return call_target(lo, n, find_target(lo, res->def, res->args, res->arg_count), args, count);
+    Target t = find_target(lo, res->def, res->args, res->arg_count);
+    return call_target(lo, n, t, args, count, gp_lower_node_type(lo, n));
 }
 
 GpVal gp_lower_return(GpLower *lo, GpNode *n) {

@@ -27,6 +27,8 @@ GpVal gp_lower_const(GpLower *lo, const GpConst *c, const GpType *t) {
 GpVal gp_lower_shape_value(GpLower *lo, const GpType *shape) {
     GpVal out = gp_lower_undef(lo, shape);
     GpShape sh = gp_lower_adt_shape(lo, shape);
+    if (!gp_ty_is_lang(shape, GpLang_Shape))
+        return out; /* an Array says all in its type */
     for (uint32_t i = 0; i < out.count; i++)
         out.at[i].value = gp_build_int(&lo->b, GpElem_I32, sh.dim[i]);
     return out;

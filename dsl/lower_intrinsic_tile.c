@@ -1,8 +1,8 @@
 /* Intrinsics of cutile::core. Tile coordinates are i32; a block's own tile is the one at its
 ** program ids. */
-#include "dsl/lower.h"
+#include "dsl/lower_tile.h"
 
-static GpValue *axis_op(GpLower *lo, GpOp op, uint32_t axis) {
+GpValue *gp_tile_axis_op(GpLower *lo, GpOp op, uint32_t axis) {
     if (axis > 2)
         return gp_build_int(&lo->b, GpElem_I32, op == GpOp_NumPrograms);
     const GpIrType *t = gp_ir_scalar(lo->fn, GpElem_I32);
@@ -11,7 +11,7 @@ static GpValue *axis_op(GpLower *lo, GpOp op, uint32_t axis) {
     return inst->results[0];
 }
 
-static GpValue *dim(GpLower *lo, GpValue *tensor, uint32_t axis) {
+GpValue *gp_tile_dim(GpLower *lo, GpValue *tensor, uint32_t axis) {
     int64_t known = tensor->type->shape.dim[axis];
     if (known != GP_DYNAMIC)
         return gp_build_int(&lo->b, GpElem_I32, known);
@@ -22,7 +22,7 @@ static GpValue *dim(GpLower *lo, GpValue *tensor, uint32_t axis) {
 }
 
 static GpValue *tiles_along(GpLower *lo, GpValue *tensor, const GpShape *tile, uint32_t axis) {
-    GpValue *extent = dim(lo, tensor, axis);
+    GpValue *extent = gp_tile_dim(lo, tensor, axis);
     GpValue *size = gp_build_int(&lo->b, GpElem_I32, tile->dim[axis]);
     return gp_lower_ceil_div(lo, extent, size);
 }
@@ -50,7 +50,7 @@ static GpVal load_tile(GpLower *lo, const GpLowerCall *call, GpValue *tensor,
 
 static void own_coords(GpLower *lo, GpValue **coords, uint32_t rank) {
     for (uint32_t i = 0; i < rank; i++)
-        coords[i] = axis_op(lo, GpOp_ProgramId, i);
+        coords[i] = gp_tile_axis_op(lo, GpOp_ProgramId, i);
 }
 
 static GpVal load_own(GpLower *lo, const GpLowerCall *call) {
@@ -74,7 +74,7 @@ GpVal gp_lower_TensorStore(GpLower *lo, const GpLowerCall *call) {
 }
 
 /* Coordinates from an array (or tuple) argument, as i32. */
-static bool read_coords(GpLower *lo, const GpLowerCall *call, uint32_t arg, uint32_t rank,
+bool gp_tile_read_coords(GpLower *lo, const GpLowerCall *call, uint32_t arg, uint32_t rank,
                         GpValue **coords) {
     GpVal v = gp_call_arg(lo, call, arg);
     if (v.count != rank) {
@@ -90,7 +90,7 @@ static bool read_coords(GpLower *lo, const GpLowerCall *call, uint32_t arg, uint
 
 GpVal gp_lower_TensorLoadTile(GpLower *lo, const GpLowerCall *call) {
     GpValue *coords[GP_MAX_RANK] = {NULL}, *tensor = gp_call_scalar(lo, call, 0);
-    if (!read_coords(lo, call, call->arg_count - 1, tensor->type->shape.rank, coords))
+    if (!gp_tile_read_coords(lo, call, call->arg_count - 1, tensor->type->shape.rank, coords))
         return gp_lower_undef(lo, call->type);
     return load_tile(lo, call, tensor, coords, NULL);
 }
@@ -103,7 +103,7 @@ GpVal gp_lower_TensorShape(GpLower *lo, const GpLowerCall *call) {
     GpValue *tensor = gp_call_scalar(lo, call, 0);
     GpVal out = gp_lower_undef(lo, call->type);
     for (uint32_t i = 0; i < out.count && i < tensor->type->shape.rank; i++)
-        out.at[i].value = dim(lo, tensor, i);
+        out.at[i].value = gp_tile_dim(lo, tensor, i);
     return out;
 }
 
@@ -120,7 +120,7 @@ GpVal gp_lower_PartitionLoad(GpLower *lo, const GpLowerCall *call) {
     GpValue *coords[GP_MAX_RANK] = {NULL}, *tensor = gp_call_scalar(lo, call, 0), *mask = NULL;
     GpShape tile = gp_lower_adt_shape(lo, call->type);
     uint32_t rank = tensor->type->shape.rank;
-    if (tile.rank != rank || !read_coords(lo, call, 1, rank, coords))
+    if (tile.rank != rank || !gp_tile_read_coords(lo, call, 1, rank, coords))
         return gp_lower_undef(lo, call->type);
     for (uint32_t i = 0; i < rank && !lo->kernel->kernel.unchecked; i++) {
         GpValue *ok = check_coord(lo, call, coords[i], tiles_along(lo, tensor, &tile, i), i);
@@ -130,7 +130,7 @@ GpVal gp_lower_PartitionLoad(GpLower *lo, const GpLowerCall *call) {
 }
 
 /* An argument that must be an axis known at compile time, below `limit`. */
-static bool const_axis(GpLower *lo, const GpLowerCall *call, uint32_t arg, uint32_t limit,
+bool gp_tile_const_axis(GpLower *lo, const GpLowerCall *call, uint32_t arg, uint32_t limit,
                        uint32_t *out) {
     GpScalar v;
     GpValue *axis = gp_call_scalar(lo, call, arg);
@@ -151,7 +151,7 @@ GpVal gp_lower_NumTiles(GpLower *lo, const GpLowerCall *call) {
     GpSpot s = gp_call_spot(lo, call, 0);
     GpShape tile = gp_lower_adt_shape(lo, s.type);
     GpValue *tensor = gp_call_scalar(lo, call, 0);
-    if (!const_axis(lo, call, 1, tile.rank, &axis))
+    if (!gp_tile_const_axis(lo, call, 1, tile.rank, &axis))
         return gp_lower_undef(lo, call->type);
     return gp_call_result(lo, call, tiles_along(lo, tensor, &tile, axis));
 }
@@ -159,7 +159,7 @@ GpVal gp_lower_NumTiles(GpLower *lo, const GpLowerCall *call) {
 static GpVal axis_tuple(GpLower *lo, const GpLowerCall *call, GpOp op) {
     GpVal out = gp_lower_undef(lo, call->type);
     for (uint32_t i = 0; i < out.count; i++)
-        out.at[i].value = axis_op(lo, op, i);
+        out.at[i].value = gp_tile_axis_op(lo, op, i);
     return out;
 }
 
@@ -173,9 +173,9 @@ GpVal gp_lower_NumBlocksTuple(GpLower *lo, const GpLowerCall *call) {
 
 static GpVal one_axis(GpLower *lo, const GpLowerCall *call, GpOp op) {
     uint32_t axis;
-    if (!const_axis(lo, call, 0, 3, &axis))
+    if (!gp_tile_const_axis(lo, call, 0, 3, &axis))
         return gp_lower_undef(lo, call->type);
-    return gp_call_result(lo, call, axis_op(lo, op, axis));
+    return gp_call_result(lo, call, gp_tile_axis_op(lo, op, axis));
 }
 
 GpVal gp_lower_ProgramIdAxis(GpLower *lo, const GpLowerCall *call) {
@@ -200,7 +200,7 @@ GpVal gp_lower_BroadcastScalar(GpLower *lo, const GpLowerCall *call) { return sp
 
 GpVal gp_lower_ScalarToTile(GpLower *lo, const GpLowerCall *call) { return spread(lo, call); }
 
-static GpValue *reshape(GpLower *lo, GpValue *x, const GpShape *shape) {
+GpValue *gp_tile_reshape(GpLower *lo, GpValue *x, const GpShape *shape) {
     if (gp_shape_eq(&x->type->shape, shape))
         return x;
     const GpIrType *t = gp_ir_tile(lo->fn, x->type->elem, shape);
@@ -209,24 +209,27 @@ static GpValue *reshape(GpLower *lo, GpValue *x, const GpShape *shape) {
 
 GpVal gp_lower_ReshapeTile(GpLower *lo, const GpLowerCall *call) {
     GpShape shape = gp_lower_adt_shape(lo, call->type);
-    return gp_call_result(lo, call, reshape(lo, gp_call_scalar(lo, call, 0), &shape));
+    return gp_call_result(lo, call, gp_tile_reshape(lo, gp_call_scalar(lo, call, 0), &shape));
 }
 
-/* Missing leading axes have extent 1, as in NumPy. */
-GpVal gp_lower_BroadcastTile(GpLower *lo, const GpLowerCall *call) {
-    GpValue *x = gp_call_scalar(lo, call, 0);
-    GpShape to = gp_lower_adt_shape(lo, call->type), from = x->type->shape;
-    if (from.rank < to.rank) {
-        GpShape wide = {.rank = to.rank};
-        int lead = to.rank - from.rank;
-        for (int i = 0; i < to.rank; i++)
+GpValue *gp_tile_broadcast(GpLower *lo, GpValue *x, const GpShape *shape) {
+    GpShape from = x->type->shape;
+    if (from.rank < shape->rank) {
+        GpShape wide = {.rank = shape->rank};
+        int lead = shape->rank - from.rank;
+        for (int i = 0; i < shape->rank; i++)
             wide.dim[i] = i < lead ? 1 : from.dim[i - lead];
-        x = reshape(lo, x, &wide);
+        x = gp_tile_reshape(lo, x, &wide);
     }
-    if (gp_shape_eq(&x->type->shape, &to))
-        return gp_call_result(lo, call, x);
-    const GpIrType *t = gp_ir_tile(lo->fn, x->type->elem, &to);
-    return gp_call_result(lo, call, gp_build(&lo->b, GpOp_Broadcast, &x, 1, &t, 1)->results[0]);
+    if (gp_shape_eq(&x->type->shape, shape))
+        return x;
+    const GpIrType *t = gp_ir_tile(lo->fn, x->type->elem, shape);
+    return gp_build(&lo->b, GpOp_Broadcast, &x, 1, &t, 1)->results[0];
+}
+
+GpVal gp_lower_BroadcastTile(GpLower *lo, const GpLowerCall *call) {
+    GpShape to = gp_lower_adt_shape(lo, call->type);
+    return gp_call_result(lo, call, gp_tile_broadcast(lo, gp_call_scalar(lo, call, 0), &to));
 }
 
 GpVal gp_lower_IotaTile(GpLower *lo, const GpLowerCall *call) {
@@ -245,7 +248,7 @@ GpVal gp_lower_TileToScalar(GpLower *lo, const GpLowerCall *call) {
 /* ---- Elementwise ----------------------------------------------------------------------------- */
 
 /* Scalars among the arguments spread over the tile among them. */
-static void read_elementwise(GpLower *lo, const GpLowerCall *call, GpValue **x, uint32_t count) {
+void gp_tile_read(GpLower *lo, const GpLowerCall *call, GpValue **x, uint32_t count) {
     const GpShape *shape = NULL;
     for (uint32_t i = 0; i < count; i++) {
         x[i] = gp_call_scalar(lo, call, i);
@@ -261,7 +264,7 @@ GpVal gp_lower_CompareTile(GpLower *lo, const GpLowerCall *call) {
         [GpPred_Eq] = "eq", [GpPred_Ne] = "ne", [GpPred_Lt] = "lt",
         [GpPred_Le] = "le", [GpPred_Gt] = "gt", [GpPred_Ge] = "ge"};
     GpValue *x[2];
-    read_elementwise(lo, call, x, 2);
+    gp_tile_read(lo, call, x, 2);
     const char *sister = gp_call_sister(call);
     for (int p = 0; p < GP_PRED_COUNT; p++)
         if (!strncmp(sister, names[p], 2))
@@ -271,7 +274,7 @@ GpVal gp_lower_CompareTile(GpLower *lo, const GpLowerCall *call) {
 
 GpVal gp_lower_SelectTile(GpLower *lo, const GpLowerCall *call) {
     GpValue *x[3];
-    read_elementwise(lo, call, x, 3);
+    gp_tile_read(lo, call, x, 3);
     return gp_call_result(lo, call, gp_build_select(&lo->b, x[0], x[1], x[2]));
 }
 
@@ -290,7 +293,7 @@ GpVal gp_lower_ConvertScalar(GpLower *lo, const GpLowerCall *call) {
 /* Of bools, where false is the lesser, the least is `and`, the greatest `or`. */
 GpVal gp_lower_MinMax(GpLower *lo, const GpLowerCall *call) {
     GpValue *x[2];
-    read_elementwise(lo, call, x, 2);
+    gp_tile_read(lo, call, x, 2);
     bool is_min = !strncmp(gp_call_sister(call), "min", 3);
     GpOp op = is_min ? GpOp_Min : GpOp_Max;
     if (x[0]->type->elem == GpElem_Bool)
@@ -300,14 +303,14 @@ GpVal gp_lower_MinMax(GpLower *lo, const GpLowerCall *call) {
 
 GpVal gp_lower_FmaTile(GpLower *lo, const GpLowerCall *call) {
     GpValue *x[3];
-    read_elementwise(lo, call, x, 3);
+    gp_tile_read(lo, call, x, 3);
     const GpIrType *t = x[0]->type;
     return gp_call_result(lo, call, gp_build(&lo->b, GpOp_Fma, x, 3, &t, 1)->results[0]);
 }
 
 GpVal gp_lower_TrueDiv(GpLower *lo, const GpLowerCall *call) {
     GpValue *x[2];
-    read_elementwise(lo, call, x, 2);
+    gp_tile_read(lo, call, x, 2);
     GpElem elem = gp_lower_leaf_type(lo, call->type, 0)->elem;
     for (int i = 0; i < 2; i++)
         x[i] = gp_lower_convert(lo, x[i], elem);
@@ -316,7 +319,7 @@ GpVal gp_lower_TrueDiv(GpLower *lo, const GpLowerCall *call) {
 
 GpVal gp_lower_CeilDiv(GpLower *lo, const GpLowerCall *call) {
     GpValue *x[2];
-    read_elementwise(lo, call, x, 2);
+    gp_tile_read(lo, call, x, 2);
     GpScalar k;
     if (!gp_ir_const(x[1], &k) || !k.u) {
         GpInst *check = gp_build(&lo->b, GpOp_CheckDiv, &x[1], 1, NULL, 0);

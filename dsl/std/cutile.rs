@@ -33,8 +33,14 @@ pub mod core {
     #[lang = "PartitionMut"]
     pub struct PartitionMut<E: ElementType, const S: [i32; N]> {}
 
+    // The value of const_array![..], and what the peer writes for it.
+    #[lang = "Array"]
+    #[derive(Clone, Copy)]
+    pub struct Array<'a, const S: [i32; N]> { pub dims: &'a [i32] }
+
     macro_rules! shape {}
     macro_rules! const_shape {}
+    macro_rules! const_array {}
 
     // Blocks
 
@@ -109,6 +115,48 @@ pub mod core {
         pub fn reshape<const R: [i32; N]>(self, shape: Shape<R>) -> Tile<E, R>;
     }
 
+    impl<E: ElementType, const S: [i32; N]> Tile<E, S> {
+        #[intrinsic = "TransposeTile"]
+        pub fn transpose<const R: [i32; N]>(self) -> Tile<E, R>;
+        #[intrinsic = "TileShape"]
+        pub fn shape(&self) -> Shape<S>;
+    }
+    #[intrinsic = "PermuteTile"]
+    pub fn permute<E: ElementType, const S: [i32; N], const P: [i32; N], const R: [i32; N]>(source: Tile<E, S>, permutation: Array<P>) -> Tile<E, R>;
+    #[intrinsic = "CatTiles"]
+    pub fn cat<E: ElementType, const S: [i32; N], const R: [i32; N], const O: [i32; N]>(lhs: Tile<E, S>, rhs: Tile<E, R>, dim: i32) -> Tile<E, O>;
+    #[intrinsic = "ExtractPart"]
+    pub fn extract<E: ElementType, const S: [i32; N], const R: [i32; N], const RANK: usize>(source: Tile<E, S>, indices: [Tile<i32, { [] }>; RANK]) -> Tile<E, R>;
+    #[intrinsic = "ShapeDim"]
+    pub fn get_shape_dim<const S: [i32; N]>(shape: Shape<S>, dim_idx: i32) -> i32;
+    #[intrinsic = "TensorShapeArray"]
+    pub fn get_tensor_shape<E: ElementType, const S: [i32; N], const RANK: usize>(src: &Tensor<E, S>) -> [i32; RANK];
+    #[intrinsic = "PermuteArray"]
+    pub fn permute_array<const P: [i32; N], const RANK: usize>(source: [i32; RANK], permutation: Array<P>) -> [i32; RANK];
+
+    // Reductions, scans, products of matrices
+
+    #[intrinsic = "ReduceTile"]
+    pub fn reduce_sum<E: ElementType, const S: [i32; N], const R: [i32; N]>(x: Tile<E, S>, dim: i32) -> Tile<E, R>;
+    #[intrinsic = "ReduceTile"]
+    pub fn reduce_prod<E: ElementType, const S: [i32; N], const R: [i32; N]>(x: Tile<E, S>, dim: i32) -> Tile<E, R>;
+    #[intrinsic = "ReduceTile"]
+    pub fn reduce_min<E: ElementType, const S: [i32; N], const R: [i32; N]>(x: Tile<E, S>, dim: i32) -> Tile<E, R>;
+    #[intrinsic = "ReduceTile"]
+    pub fn reduce_max<E: ElementType, const S: [i32; N], const R: [i32; N]>(x: Tile<E, S>, dim: i32) -> Tile<E, R>;
+    #[intrinsic = "ReduceWith"]
+    pub fn reduce<E: ElementType, const S: [i32; N], const R: [i32; N], F: Fn(E, E) -> E>(operand: Tile<E, S>, dim: i32, identity: E, f: F) -> Tile<E, R>;
+    #[intrinsic = "ScanTile"]
+    pub fn scan_sum<E: ElementType, const S: [i32; N], M: reverse::Mode>(operand: Tile<E, S>, dim: i32, reverse: M, identity: E) -> Tile<E, S>;
+    #[intrinsic = "ScanTile"]
+    pub fn scan<E: ElementType, const S: [i32; N], M: reverse::Mode, F: Fn(E, E) -> E>(operand: Tile<E, S>, dim: i32, reverse: M, identity: E, f: F) -> Tile<E, S>;
+    #[intrinsic = "MatMul"]
+    pub fn mma<A: ElementType, C: ElementType, const M: i32, const N: i32, const K: i32>(lhs: Tile<A, { [M, K] }>, rhs: Tile<A, { [K, N] }>, acc: Tile<C, { [M, N] }>) -> Tile<C, { [M, N] }>;
+    #[intrinsic = "MatMul"]
+    pub fn mmaf<A: FloatElement, C: FloatElement, const L: [i32; N], const R: [i32; N], const O: [i32; N]>(lhs: Tile<A, L>, rhs: Tile<A, R>, acc: Tile<C, O>) -> Tile<C, O>;
+    #[intrinsic = "MatMul"]
+    pub fn mmai<A: IntElement, const L: [i32; N], const R: [i32; N], const O: [i32; N], U: signedness::Mode, V: signedness::Mode>(lhs: Tile<A, L>, rhs: Tile<A, R>, acc: Tile<i32, O>, signedness_lhs: U, signedness_rhs: V) -> Tile<i32, O>;
+
     // Comparison, selection, conversion
 
     #[intrinsic(CompareTile, "eq")]
@@ -155,33 +203,66 @@ pub mod core {
     #[intrinsic = "CeilDiv"]
     pub fn ceil_div<E: IntElement>(a: E, b: E) -> E;
 
-    // Markers: modes of an operation, as unit structs. An operation that takes only one of them
-    // names it in its signature, so another is a type error.
+    // Markers: modes of an operation, as unit structs. `()` stands for a mode that was left out.
 
     pub mod ftz {
+        pub trait Mode {}
         #[derive(Clone, Copy)]
         pub struct Enabled;
+        impl Mode for Enabled {}
         #[derive(Clone, Copy)]
         pub struct Disabled;
+        impl Mode for Disabled {}
+        impl Mode for () {}
     }
     pub mod nan {
+        pub trait Mode {}
         #[derive(Clone, Copy)]
         pub struct Enabled;
+        impl Mode for Enabled {}
         #[derive(Clone, Copy)]
         pub struct Disabled;
+        impl Mode for Disabled {}
+        impl Mode for () {}
     }
     pub mod rounding {
+        pub trait Mode {}
         #[derive(Clone, Copy)]
         pub struct NearestEven;
+        impl Mode for NearestEven {}
         #[derive(Clone, Copy)]
         pub struct PositiveInf;
+        impl Mode for PositiveInf {}
         #[derive(Clone, Copy)]
         pub struct NegativeInf;
+        impl Mode for NegativeInf {}
         #[derive(Clone, Copy)]
         pub struct Zero;
+        impl Mode for Zero {}
         #[derive(Clone, Copy)]
         pub struct Approx;
+        impl Mode for Approx {}
         #[derive(Clone, Copy)]
         pub struct Full;
+        impl Mode for Full {}
+        impl Mode for () {}
+    }
+    pub mod reverse {
+        pub trait Mode {}
+        #[derive(Clone, Copy)]
+        pub struct Forward;
+        impl Mode for Forward {}
+        #[derive(Clone, Copy)]
+        pub struct Reverse;
+        impl Mode for Reverse {}
+    }
+    pub mod signedness {
+        pub trait Mode {}
+        #[derive(Clone, Copy)]
+        pub struct Signed;
+        impl Mode for Signed {}
+        #[derive(Clone, Copy)]
+        pub struct Unsigned;
+        impl Mode for Unsigned {}
     }
 }

@@ -1,0 +1,235 @@
+/* Calls of tile functions whose result has a shape that follows from the arguments: reductions
+** lose an axis, permutations reorder axes, joined tiles add extents. The declarations leave that
+** shape open; here it is found, and an annotation that says otherwise is reported. Where the
+** operand's own shape is not known the annotation stands, and the instance decides. */
+#include "dsl/check_body.h"
+
+typedef struct TileCall {
+    GpBody *b;
+    const GpDef *fn;
+    GpNode *receiver;
+    const GpNodeList *args;
+    const GpType *ret;
+    GpSpan span;
+} TileCall;
+
+/* Argument i, the receiver first. */
+static GpNode *argument(const TileCall *c, uint32_t i) {
+    uint32_t lead = c->receiver ? 1 : 0;
+    return i < lead ? c->receiver : c->args->at[i - lead];
+}
+
+static bool dims_of(const TileCall *c, uint32_t i, GpDims *out) {
+    return gp_body_dims(c->b, gp_expr_type(argument(c, i)), out);
+}
+
+static const char *dims_text(const TileCall *c, const GpDims *d) {
+    GpText t = {.session = gp_arena_session(c->b->c->arena)};
+    gp_shapety_print(gp_shape_list(c->b->c->types, d->dim, d->rank), &t);
+    const char *copy = gp_arena_copy(c->b->c->arena, gp_text_cstr(&t), t.len);
+    gp_text_free(&t);
+    return copy;
+}
+
+static void misfit(const TileCall *c, GpSpan span, const char *why, const char *label) {
+    GpDiag *d = gp_diag(c->b->c->diags, GpDiag_G0157, span, c->fn->name->name, why);
+    gp_primary_label(d, "%s", label);
+}
+
+static bool same_const(const TileCall *c, const GpConst *x, const GpConst *y) {
+    return gp_unify_const(c->b->c, x, y) || gp_body_oblige_const(c->b, x, y, c->span);
+}
+
+static const GpShapeTy *shape_of(const GpType *t) {
+    for (uint32_t i = 0; i < t->arg_count; i++)
+        if (t->args[i].kind == GpGArg_Shape)
+            return t->args[i].shape;
+    return NULL;
+}
+
+/* The peer's kernels write a full reduction of one axis as a tile of shape {[1]}. */
+static bool is_one_for_none(const TileCall *c, const GpDims *found, const GpDims *said) {
+    return c->fn->intrinsic == GpIntrinsic_ReduceTile && found->rank == 0 && said->rank == 1 &&
+           said->dim[0] == gp_const_int(c->b->c->types, 1);
+}
+
+static void give(const TileCall *c, const GpDims *found) {
+    GpBody *b = c->b;
+    const GpType *ret = gp_zonk(b->c, c->ret);
+    const GpShapeTy *said = shape_of(ret);
+    GpDims d;
+    if (!said || said->kind == GpShape_Error)
+        return;
+    if (!gp_body_expand_shape(b, said, &d)) {
+        gp_unify_shape(b->c, said, gp_shape_list(b->c->types, found->dim, found->rank));
+        return;
+    }
+    bool fits = d.rank == found->rank;
+    for (uint8_t i = 0; fits && i < d.rank; i++)
+        fits = same_const(c, d.dim[i], found->dim[i]);
+    if (!fits && !is_one_for_none(c, found, &d))
+        gp_primary_label(gp_diag(b->c->diags, GpDiag_G0156, c->span, c->fn->name->name,
+                                 dims_text(c, found), dims_text(c, &d)),
+                         "this has shape `%s`", dims_text(c, found));
+}
+
+/* A literal axis below `rank`. */
+static bool literal_axis(const TileCall *c, uint32_t i, uint8_t rank, uint8_t *out) {
+    GpNode *lit = gp_body_bare(argument(c, i));
+    uint64_t v = 0;
+    bool is_lit = lit->kind == GpNode_Lit && gp_lit_int(lit, &v);
+    if (is_lit && v < rank) {
+        *out = (uint8_t)v;
+        return true;
+    }
+    GpDiag *d = gp_diag(c->b->c->diags, GpDiag_G0253, lit->span, c->fn->name->name);
+    if (is_lit)
+        gp_primary_label(d, "a tile of rank %u has the axes 0 to %u", rank, rank ? rank - 1 : 0);
+    else
+        gp_primary_label(d, "the dimension argument must be an integer literal");
+    return false;
+}
+
+static void check_reduce(const TileCall *c) {
+    GpDims x, out = {.rank = 0};
+    uint8_t axis;
+    if (!dims_of(c, 0, &x) || !literal_axis(c, 1, x.rank, &axis))
+        return;
+    for (uint8_t i = 0; i < x.rank; i++)
+        if (i != axis)
+            out.dim[out.rank++] = x.dim[i];
+    give(c, &out);
+}
+
+static void check_scan(const TileCall *c) {
+    GpDims x;
+    uint8_t axis;
+    if (dims_of(c, 0, &x))
+        literal_axis(c, 1, x.rank, &axis);
+}
+
+/* Axes in the order of an Array argument. */
+static void check_permute(const TileCall *c) {
+    GpDims x, perm, out;
+    bool is_taken[GP_MAX_RANK] = {false};
+    if (!dims_of(c, 0, &x) || !dims_of(c, 1, &perm))
+        return;
+    out.rank = x.rank;
+    bool fits = perm.rank == x.rank;
+    for (uint8_t i = 0; fits && i < x.rank; i++) {
+        int64_t from;
+        if (!gp_const_value(perm.dim[i], &from))
+            return; /* a generic array: the instance knows */
+        fits = from >= 0 && from < x.rank && !is_taken[from];
+        if (!fits)
+            break;
+        is_taken[from] = true;
+        out.dim[i] = x.dim[from];
+    }
+    if (fits)
+        give(c, &out);
+    else
+        misfit(c, argument(c, 1)->span, "each axis of the tile is named once",
+               gp_arena_printf(c->b->c->arena, "a tile of rank %u needs an order of its %u axes",
+                               x.rank, x.rank));
+}
+
+static void check_transpose(const TileCall *c) {
+    GpDims x, out = {.rank = 2};
+    if (!dims_of(c, 0, &x))
+        return;
+    if (x.rank != 2) {
+        misfit(c, c->span, "a transposed tile has two axes",
+               gp_arena_printf(c->b->c->arena, "this tile has rank %u", x.rank));
+        return;
+    }
+    out.dim[0] = x.dim[1];
+    out.dim[1] = x.dim[0];
+    give(c, &out);
+}
+
+static void check_cat(const TileCall *c) {
+    GpDims x, y;
+    uint8_t axis;
+    if (!dims_of(c, 0, &x) || !dims_of(c, 1, &y) || !literal_axis(c, 2, x.rank, &axis))
+        return;
+    bool fits = x.rank == y.rank;
+    for (uint8_t i = 0; fits && i < x.rank; i++)
+        fits = i == axis || same_const(c, x.dim[i], y.dim[i]);
+    if (!fits) {
+        misfit(c, c->span, "only the joined axis may differ",
+               gp_arena_printf(c->b->c->arena, "`%s` and `%s`", dims_text(c, &x),
+                               dims_text(c, &y)));
+        return;
+    }
+    x.dim[axis] = gp_const_add(c->b->c->types, x.dim[axis], y.dim[axis]);
+    give(c, &x);
+}
+
+/* The part's shape is the annotation's; its rank and the number of indices are the tile's. */
+static void check_extract(const TileCall *c) {
+    GpDims x, part;
+    if (!dims_of(c, 0, &x) || !gp_body_dims(c->b, c->ret, &part))
+        return;
+    bool fits = x.rank == part.rank;
+    for (uint8_t i = 0; fits && i < x.rank; i++) {
+        int64_t whole, each;
+        if (gp_const_value(x.dim[i], &whole) && gp_const_value(part.dim[i], &each))
+            fits = each > 0 && whole % each == 0;
+    }
+    if (!fits)
+        misfit(c, c->span, "the parts divide the tile",
+               gp_arena_printf(c->b->c->arena, "parts of `%s` of a tile of `%s`",
+                               dims_text(c, &part), dims_text(c, &x)));
+}
+
+/* lhs [.., m, k], rhs [.., k, n], acc [.., m, n] */
+static void check_matmul(const TileCall *c) {
+    GpDims l, r, a;
+    if (!strcmp(c->fn->name->name, "mma")) /* its types say it */
+        return;
+    if (!dims_of(c, 0, &l) || !dims_of(c, 1, &r) || !dims_of(c, 2, &a))
+        return;
+    uint8_t n = l.rank;
+    bool fits = n == r.rank && n == a.rank && (n == 2 || n == 3);
+    for (uint8_t i = 0; fits && i + 2 < n; i++)
+        fits = same_const(c, l.dim[i], r.dim[i]) && same_const(c, l.dim[i], a.dim[i]);
+    fits = fits && same_const(c, l.dim[n - 1], r.dim[n - 2]) &&
+           same_const(c, l.dim[n - 2], a.dim[n - 2]) && same_const(c, r.dim[n - 1], a.dim[n - 1]);
+    if (!fits)
+        misfit(c, c->span, "they are [m, k], [k, n] and [m, n], or batches of them",
+               gp_arena_printf(c->b->c->arena, "`%s`, `%s` and `%s`", dims_text(c, &l),
+                               dims_text(c, &r), dims_text(c, &a)));
+}
+
+/* As many numbers as the view has axes. */
+static void check_extents(const TileCall *c) {
+    GpDims x;
+    const GpType *ret = gp_zonk(c->b->c, c->ret);
+    if (!dims_of(c, 0, &x) || ret->kind != GpTy_Array)
+        return;
+    if (!gp_unify_const(c->b->c, ret->count, gp_const_int(c->b->c->types, x.rank)))
+        misfit(c, c->span, "a view has as many extents as axes",
+               gp_arena_printf(c->b->c->arena, "this one has rank %u", x.rank));
+}
+
+typedef struct Rule {
+    GpIntrinsic intrinsic;
+    void (*check)(const TileCall *c);
+} Rule;
+
+static const Rule rules[] = {
+    {GpIntrinsic_ReduceTile, check_reduce},      {GpIntrinsic_ReduceWith, check_reduce},
+    {GpIntrinsic_ScanTile, check_scan},
+    {GpIntrinsic_PermuteTile, check_permute},    {GpIntrinsic_TransposeTile, check_transpose},
+    {GpIntrinsic_CatTiles, check_cat},           {GpIntrinsic_ExtractPart, check_extract},
+    {GpIntrinsic_MatMul, check_matmul},          {GpIntrinsic_TensorShapeArray, check_extents},
+};
+
+void gp_body_check_tile_call(GpBody *b, const GpDef *fn, GpNode *receiver, const GpNodeList *args,
+                             const GpType *ret, GpSpan span) {
+    TileCall c = {b, fn, receiver, args, ret, span};
+    for (size_t i = 0; i < GP_COUNT(rules); i++)
+        if (rules[i].intrinsic == fn->intrinsic)
+            rules[i].check(&c);
+}

@@ -1,0 +1,31 @@
+/* Between the expansions of cutile::core (lower_intrinsic_tile.c, _view.c, _shape.c, _reduce.c,
+** _named.c, _ptr.c). Not for other files. */
+#ifndef GP_LOWER_TILE_H
+#define GP_LOWER_TILE_H
+
+#include "dsl/lower.h"
+
+/* ---- lower_intrinsic_tile.c */
+GpValue *gp_tile_axis_op(GpLower *lo, GpOp op, uint32_t axis);
+GpValue *gp_tile_dim(GpLower *lo, GpValue *tensor, uint32_t axis);
+GpValue *gp_tile_reshape(GpLower *lo, GpValue *x, const GpShape *shape);
+/* Missing leading axes have extent 1, as in NumPy. */
+GpValue *gp_tile_broadcast(GpLower *lo, GpValue *x, const GpShape *shape);
+/* An argument that must be an axis known at compile time, below `limit`; false after a report. */
+bool gp_tile_const_axis(GpLower *lo, const GpLowerCall *call, uint32_t arg, uint32_t limit,
+                        uint32_t *out);
+/* Scalars among the arguments spread over the tile among them. */
+void gp_tile_read(GpLower *lo, const GpLowerCall *call, GpValue **x, uint32_t count);
+/* Coordinates from an array (or tuple) argument, as i32; false after a report. */
+bool gp_tile_read_coords(GpLower *lo, const GpLowerCall *call, uint32_t arg, uint32_t rank,
+                         GpValue **coords);
+
+/* ---- lower_intrinsic_shape.c */
+/* The axes that an Array type names; false when they are no order of `rank` axes. */
+bool gp_tile_perm(GpLower *lo, const GpType *array, uint32_t rank, GpPerm *out);
+GpValue *gp_tile_permute(GpLower *lo, GpValue *x, GpPerm perm);
+
+/* The name of the unit struct that a marker argument is; "" for one that was left out. */
+const char *gp_tile_marker(const GpLowerCall *call, uint32_t arg);
+
+#endif
