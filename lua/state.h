@@ -27,6 +27,8 @@ struct gpulua_state {
     GpDiags *last;      /* what the C API reports: the last call's diagnostics; may be NULL */
     volatile sig_atomic_t interrupted; /* set by gpulua_interrupt, taken by the next wait */
     gpulua_config config;
+    const void *caller; /* the Lua function that called last, and the number of its file */
+    uint32_t caller_file;
     uint64_t random_seed, random_stream;
     uint64_t gc_debt;   /* device bytes allocated since the collector was last driven */
 };

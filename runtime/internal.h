@@ -337,6 +337,12 @@ typedef struct GpRequest {
 static inline GpVerb gp_verb_of(GpAccess a) {
     return a == GpAccess_Read ? GpVerb_Read : a == GpAccess_Write ? GpVerb_Write : GpVerb_Move;
 }
+/* The common case, in a few loads: owned, nothing lent, not frozen, not ended, no move. */
+static inline bool gp_own_is_plain(const GpTensor *t, const GpPartition *via, bool is_move) {
+    const GpStorage *st = t->storage;
+    return st->state == GpOwn_Owned && !st->loans && !st->is_frozen && !is_move &&
+           (!via || !via->is_ended);
+}
 /* Ok at once for the common case: owned, not frozen, nothing lent. */
 GpStatus gp_own_check(const GpRequest *q, GpDiags *diags);
 /* For what looks at a handle and not at elements: refused when moved or freed; loans are fine. */

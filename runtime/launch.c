@@ -154,8 +154,10 @@ GpStatus gp_launch_check(GpRuntime *rt, const GpRunRequest *r, GpDiags *diags) {
             return GpStatus_WrongRuntime;
         if (arg->tensor->storage->device != d)
             return refuse_device(r, arg, diags);
-        GpRequest q = request_of(r, arg);
-        status = gp_own_check(&q, diags);
+        if (GP_UNLIKELY(!gp_own_is_plain(arg->tensor, arg->partition, arg->access == GpAccess_Move))) {
+            GpRequest q = request_of(r, arg);
+            status = gp_own_check(&q, diags);
+        }
         if (status == GpStatus_Ok)
             status = check_pairs(r, i, diags);
     }

@@ -65,8 +65,7 @@ static bool collect(const GpRuntime *rt) {
 
 GpStatus gp_own_check(const GpRequest *q, GpDiags *diags) {
     const GpStorage *st = q->tensor->storage;
-    if (GP_LIKELY(st->state == GpOwn_Owned && !st->loans && !st->is_frozen &&
-                  !gp_verb_is_move(q->verb) && (!q->via || !q->via->is_ended)))
+    if (GP_LIKELY(gp_own_is_plain(q->tensor, q->via, gp_verb_is_move(q->verb))))
         return GpStatus_Ok;
     const GpLoan *loan;
     GpConflict conflict = find_conflict(q, &loan);
