@@ -23,6 +23,9 @@ static const uint8_t lower_of_op[GpOp_count] = {
 };
 
 bool gp_op_is_refused(GpOp op) { return lower_of_op[op] == Lower_Refused; }
+bool gp_op_is_whole(GpOp op) {
+    return lower_of_op[op] == Lower_Whole || lower_of_op[op] == Lower_Access;
+}
 
 void gp_op_lower_refused(GpEmit *e, const GpInst *inst) {
     (void)e, (void)inst;
@@ -264,7 +267,7 @@ static bool takes_tile(const GpInst *inst) {
 
 /* Tile values on the CPU are expressions: nothing is emitted where they stand. */
 static bool is_cpu_expression(const GpEmit *e, const GpInst *inst) {
-    if (!e->is_tile || e->is_gpu || inst->region_count)
+    if (!e->is_tile || e->is_gpu || inst->region_count || gp_op_is_whole(inst->op))
         return false;
     return makes_tile(inst) || (takes_tile(inst) && lower_of_op[inst->op] == Lower_Tile);
 }
@@ -280,6 +283,15 @@ bool gp_emit_region(GpEmit *e, const GpRegion *r) {
             return false;
     }
     return LLVMGetBasicBlockTerminator(LLVMGetInsertBlock(e->b)) == NULL;
+}
+
+LLVMValueRef gp_emit_combination(GpEmit *e, const GpInst *inst, LLVMValueRef acc, LLVMValueRef x) {
+    const GpRegion *r = inst->regions[0];
+    gp_emit_set(e, r->params[0], acc);
+    gp_emit_set(e, r->params[1], x);
+    for (const GpInst *i = r->first; i != r->last; i = i->next)
+        lower_fns[lower_of_op[i->op]](e, i);
+    return gp_emit_get(e, r->last->operands[0]);
 }
 
 void gp_emit_body(GpEmit *e) {
@@ -330,4 +342,11 @@ void gp_op_lower_tile(GpEmit *e, const GpInst *inst) {
     } else {
         gp_tile_cpu_inst(e, inst);
     }
+}
+
+void gp_op_lower_whole(GpEmit *e, const GpInst *inst) {
+    if (e->is_gpu)
+        gp_tile_gpu_whole(e, inst);
+    else
+        gp_tile_cpu_whole(e, inst);
 }

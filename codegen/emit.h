@@ -63,6 +63,7 @@ typedef struct GpEmit {
     LLVMValueRef report; /* the function that fills the mailbox */
     GpMap joins;         /* GpInst of a loop, for or block -> GpJoin pair */
     GpTilePlan *plan;    /* CPU tile */
+    uint32_t *uses;      /* CPU tile: by value id */
     GpTileGpu *gpu;      /* GPU tile */
     uint64_t scratch;    /* CPU: bytes of buffers so far */
     LLVMMetadataRef di_builder_scope, di_file;
@@ -126,8 +127,14 @@ void gp_op_lower_control(GpEmit *e, const GpInst *inst);
 void gp_op_lower_check(GpEmit *e, const GpInst *inst);
 void gp_op_lower_tile(GpEmit *e, const GpInst *inst);
 void gp_op_lower_simt(GpEmit *e, const GpInst *inst);
+void gp_op_lower_whole(GpEmit *e, const GpInst *inst);
+void gp_op_lower_access(GpEmit *e, const GpInst *inst);
 void gp_op_lower_refused(GpEmit *e, const GpInst *inst);
 bool gp_op_is_refused(GpOp op);
+/* Computed where it stands, never inside the loop of what consumes it. */
+bool gp_op_is_whole(GpOp op);
+/* The region of a reduction on two scalars. */
+LLVMValueRef gp_emit_combination(GpEmit *e, const GpInst *inst, LLVMValueRef acc, LLVMValueRef x);
 
 /* emit_check.c */
 /* Reports to the mailbox in a cold block when `ok` is false. Then goes on; with `ends`, the
@@ -141,25 +148,35 @@ bool gp_simt_is_in_range(const GpEmit *e, const GpValue *index, const GpValue *l
 bool gp_simt_has_range_check(const GpIrFn *fn);
 void gp_simt_note_no_wrap(GpEmit *e, const GpInst *inst); /* after an add or mul in that copy */
 
+/* emit_access.c: one element of a gather, scatter or atomic update; x: its operands' elements,
+** x[0] the address. Lanes where `extra` (NULL: none) is false do nothing. NULL for a scatter. */
+LLVMValueRef gp_emit_access(GpEmit *e, const GpInst *inst, LLVMValueRef const *x,
+                            LLVMValueRef extra);
+
 /* emit_tile.c: load_tile and store_tile on either backend */
 const GpShape *gp_tile_shape(const GpInst *inst);
 const GpValue *gp_tile_mask(const GpInst *inst);                     /* NULL without one */
 LLVMValueRef gp_tile_start(GpEmit *e, const GpInst *inst, int axis); /* i64, in elements */
 LLVMValueRef gp_tile_is_inside(GpEmit *e, const GpInst *inst);
-/* Coordinates in `from` of the element at `c` of `to`: same row-major number. */
-void gp_tile_reshape_coords(GpEmit *e, const GpShape *from, const GpShape *to,
-                            LLVMValueRef const *c, LLVMValueRef *at);
+/* Operations whose result's elements are elements of their first operand; coordinates there of
+** the result's element at `c`. */
+bool gp_tile_moves(GpOp op);
+void gp_tile_moved_coords(GpEmit *e, const GpInst *inst, LLVMValueRef const *c, LLVMValueRef *at);
 LLVMValueRef gp_tile_linear(GpEmit *e, const GpShape *shape, LLVMValueRef const *c);
 typedef struct GpPlace {
     GpElem elem;
     LLVMValueRef ptr, in_bounds, value; /* in_bounds NULL: yes */
+    LLVMValueRef pad;                   /* of a load where not in bounds; NULL: zero */
 } GpPlace;
-LLVMValueRef gp_tile_load(GpEmit *e, GpPlace *p); /* zero where not in bounds */
+LLVMValueRef gp_tile_pad(GpEmit *e, const GpInst *inst); /* NULL: zero, or a store */
+LLVMValueRef gp_tile_load(GpEmit *e, GpPlace *p);
 void gp_tile_store(GpEmit *e, GpPlace *p);
 
 /* emit_tile_cpu.c */
 void gp_tile_cpu_prepare(GpEmit *e);
 void gp_tile_cpu_inst(GpEmit *e, const GpInst *inst);
+void gp_tile_cpu_whole(GpEmit *e, const GpInst *inst);
+void gp_tile_cpu_access(GpEmit *e, const GpInst *inst);
 LLVMValueRef gp_tile_cpu_buffer(GpEmit *e, const GpIrType *type);
 void gp_tile_cpu_write(GpEmit *e, const GpValue *v, LLVMValueRef buffer);
 bool gp_tile_cpu_is_pointwise(GpEmit *e, const GpValue *v);
@@ -176,6 +193,8 @@ bool gp_tile_gpu_prepare(GpEmit *e); /* false: refused */
 uint32_t gp_tile_gpu_threads(const GpEmit *e);
 uint32_t gp_tile_gpu_registers(GpEmit *e, const GpIrType *type);
 void gp_tile_gpu_inst(GpEmit *e, const GpInst *inst);
+void gp_tile_gpu_whole(GpEmit *e, const GpInst *inst);
+void gp_tile_gpu_access(GpEmit *e, const GpInst *inst);
 LLVMValueRef gp_tile_gpu_any_zero(GpEmit *e, const GpValue *v);
 void gp_tile_gpu_finish(GpEmit *e);
 

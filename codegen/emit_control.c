@@ -63,6 +63,9 @@ static void carry_tiles(GpEmit *e, GpJoin *j, GpValue *const *operands) {
     for (uint32_t i = 0; i < j->count; i++) {
         if (!is_cpu_tile(e, j->values[i]))
             continue;
+        const GpBound *from = &e->bound[operands[i]->id];
+        if (from->count && from->at[0] == j->bound[i].at[0])
+            continue; /* an accumulator that was updated in place */
         bool is_direct = !j->is_loop || (tiles == 1 && gp_tile_cpu_is_pointwise(e, operands[i]));
         temporary[i] = is_direct ? NULL : gp_tile_cpu_buffer(e, j->values[i]->type);
         gp_tile_cpu_write(e, operands[i], temporary[i] ? temporary[i] : j->bound[i].at[0]);

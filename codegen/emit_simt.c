@@ -142,6 +142,15 @@ static void lower_store(GpEmit *e, const GpInst *inst) {
 
 static void lower_address(GpEmit *e, const GpInst *inst) {
     GpElem elem = inst->results[0]->type->elem;
+    if (inst->op == GpOp_IntToPtr || inst->op == GpOp_PtrToInt) {
+        LLVMValueRef x = gp_emit_get(e, inst->operands[0]);
+        LLVMTypeRef i64 = LLVMInt64TypeInContext(e->ctx);
+        gp_emit_set(e, inst->results[0],
+                    inst->op == GpOp_PtrToInt
+                        ? LLVMBuildPtrToInt(e->b, x, i64, "")
+                        : LLVMBuildIntToPtr(e->b, x, gp_emit_ptr_type(e, GpSpace_Global), ""));
+        return;
+    }
     if (inst->op == GpOp_Slot) {
         LLVMValueRef slot =
             gp_emit_alloca(e, gp_emit_mem_type(e, elem), inst->imm.u, gp_elem_info[elem].bytes);

@@ -18,6 +18,8 @@ const GpValue *gp_tile_mask(const GpInst *inst) {
 LLVMValueRef gp_tile_start(GpEmit *e, const GpInst *inst, int axis) {
     LLVMValueRef at = gp_emit_get(e, inst->operands[first_coord(inst) + (uint32_t)axis]);
     at = LLVMBuildSExt(e->b, at, LLVMInt64TypeInContext(e->ctx), "");
+    if (inst->by_element)
+        return at;
     return LLVMBuildNSWMul(e->b, at, gp_emit_i64(e, gp_tile_shape(inst)->dim[axis]), "");
 }
 
@@ -65,8 +67,8 @@ static bool map_unit_axes(GpEmit *e, const GpShape *from, const GpShape *to, LLV
     return b == to->rank;
 }
 
-void gp_tile_reshape_coords(GpEmit *e, const GpShape *from, const GpShape *to,
-                            LLVMValueRef const *c, LLVMValueRef *at) {
+static void reshape_coords(GpEmit *e, const GpShape *from, const GpShape *to,
+                           LLVMValueRef const *c, LLVMValueRef *at) {
     if (map_unit_axes(e, from, to, c, at))
         return;
     LLVMValueRef rest = gp_tile_linear(e, to, c);
@@ -75,6 +77,44 @@ void gp_tile_reshape_coords(GpEmit *e, const GpShape *from, const GpShape *to,
         at[a] = LLVMBuildURem(e->b, rest, dim, "");
         rest = LLVMBuildUDiv(e->b, rest, dim, "");
     }
+}
+
+/* Part indices count modulo the number of parts, as u32. */
+static void part_coords(GpEmit *e, const GpInst *inst, LLVMValueRef const *c, LLVMValueRef *at) {
+    const GpShape *from = &inst->operands[0]->type->shape, *to = &inst->results[0]->type->shape;
+    for (int a = 0; a < to->rank; a++) {
+        LLVMValueRef index = gp_emit_get(e, inst->operands[1 + a]);
+        index = LLVMBuildURem(e->b, index, gp_emit_i32(e, from->dim[a] / to->dim[a]), "");
+        index = LLVMBuildZExt(e->b, index, LLVMInt64TypeInContext(e->ctx), "");
+        index = LLVMBuildNSWMul(e->b, index, gp_emit_i64(e, to->dim[a]), "");
+        at[a] = LLVMBuildNSWAdd(e->b, index, c[a], "");
+    }
+}
+
+bool gp_tile_moves(GpOp op) {
+    return op == GpOp_Broadcast || op == GpOp_Reshape || op == GpOp_Permute ||
+           op == GpOp_ExtractTile;
+}
+
+void gp_tile_moved_coords(GpEmit *e, const GpInst *inst, LLVMValueRef const *c, LLVMValueRef *at) {
+    const GpShape *from = &inst->operands[0]->type->shape, *to = &inst->results[0]->type->shape;
+    gp_assert(gp_tile_moves(inst->op));
+    if (inst->op == GpOp_Reshape)
+        reshape_coords(e, from, to, c, at);
+    else if (inst->op == GpOp_ExtractTile)
+        part_coords(e, inst, c, at);
+    else if (inst->op == GpOp_Permute)
+        for (int k = 0; k < to->rank; k++)
+            at[inst->perm.axis[k]] = c[k];
+    else
+        for (int a = 0; a < from->rank; a++)
+            at[a] = from->dim[a] == 1 ? gp_emit_i64(e, 0) : c[a];
+}
+
+LLVMValueRef gp_tile_pad(GpEmit *e, const GpInst *inst) {
+    if (inst->op != GpOp_LoadTile || inst->imm.u == 0)
+        return NULL;
+    return gp_emit_scalar(e, inst->results[0]->type->elem, gp_ir_pad(inst));
 }
 
 static LLVMValueRef load_place(GpEmit *e, void *ud) {
@@ -91,7 +131,8 @@ static LLVMValueRef store_place(GpEmit *e, void *ud) {
 LLVMValueRef gp_tile_load(GpEmit *e, GpPlace *p) {
     if (!p->in_bounds)
         return load_place(e, p);
-    return gp_emit_guarded(e, p->in_bounds, gp_emit_type(e, p->elem), load_place, p);
+    LLVMValueRef v = gp_emit_guarded(e, p->in_bounds, gp_emit_type(e, p->elem), load_place, p);
+    return p->pad ? LLVMBuildSelect(e->b, p->in_bounds, v, p->pad, "") : v;
 }
 
 void gp_tile_store(GpEmit *e, GpPlace *p) {

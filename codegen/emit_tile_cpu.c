@@ -3,35 +3,15 @@
 ** A loop nest runs over the elements of one tile, innermost axis last. It is emitted twice when
 ** it touches tensors: without any bounds test for tiles that lie inside every tensor (this copy
 ** vectorises), and with a test per access for the ragged rest. A value is evaluated once per
-** element and loop: `Memo` remembers it for the coordinates it was asked at. */
-#include "codegen/emit.h"
+** element and loop: `GpMemo` remembers it for the coordinates it was asked at. */
+#include "codegen/emit_tile_cpu.h"
 
-enum { SCRATCH_LIMIT = 1 << 20, MAX_ACCESSES = 64 };
-
-typedef struct Coords {
-    LLVMValueRef at[GP_MAX_RANK]; /* i64 */
-} Coords;
-
-typedef struct Memo {
-    const Coords *coords;
-    LLVMValueRef value;
-} Memo;
-
-/* One emission of a loop body. */
-typedef struct Fusion {
-    GpEmit *e;
-    Memo *memo;       /* by value id */
-    bool is_interior; /* every access is known to be in bounds */
-} Fusion;
-
-typedef void (*BodyFn)(Fusion *f, const Coords *c, void *ud);
-
-static LLVMValueRef eval(Fusion *f, const GpValue *v, const Coords *c);
+enum { SCRATCH_LIMIT = 1 << 21, MAX_ACCESSES = 64 };
 
 static LLVMTypeRef i64(GpEmit *e) { return LLVMInt64TypeInContext(e->ctx); }
 
-static LLVMValueRef buffer_at(GpEmit *e, const GpIrType *type, LLVMValueRef buffer,
-                              const Coords *c) {
+LLVMValueRef gp_cpu_at(GpEmit *e, const GpIrType *type, LLVMValueRef buffer,
+                              const GpCoords *c) {
     return gp_emit_gep(e, type->elem, buffer, gp_tile_linear(e, &type->shape, c->at));
 }
 
@@ -40,7 +20,7 @@ static LLVMValueRef and_with(GpEmit *e, LLVMValueRef a, LLVMValueRef b) {
 }
 
 /* Address of element c of the tile, and whether the tensor has it. */
-static GpPlace place_of(Fusion *f, const GpInst *inst, const Coords *c) {
+static GpPlace place_of(GpFusion *f, const GpInst *inst, const GpCoords *c) {
     GpEmit *e = f->e;
     const GpTensorArg *t = &e->tensors[inst->operands[0]->index];
     const GpShape *shape = gp_tile_shape(inst);
@@ -59,64 +39,53 @@ static GpPlace place_of(Fusion *f, const GpInst *inst, const Coords *c) {
         ok = and_with(e, ok, LLVMBuildICmp(e->b, LLVMIntULT, at, dim, ""));
     }
     GpElem elem = inst->operands[0]->type->elem;
-    return (GpPlace){elem, gp_emit_gep(e, elem, t->base, offset), ok, NULL};
+    return (GpPlace){elem, gp_emit_gep(e, elem, t->base, offset), ok, NULL, gp_tile_pad(e, inst)};
 }
 
-static LLVMValueRef eval_load(Fusion *f, const GpInst *inst, const Coords *c) {
+static LLVMValueRef eval_load(GpFusion *f, const GpInst *inst, const GpCoords *c) {
     GpPlace p = place_of(f, inst, c);
     return gp_tile_load(f->e, &p);
 }
 
-static LLVMValueRef eval_broadcast(Fusion *f, const GpInst *inst, const Coords *c) {
-    const GpShape *from = &inst->operands[0]->type->shape;
-    Coords *at = GP_NEW(f->e->arena, Coords);
-    for (int a = 0; a < from->rank; a++)
-        at->at[a] = from->dim[a] == 1 ? gp_emit_i64(f->e, 0) : c->at[a];
-    return eval(f, inst->operands[0], at);
+static LLVMValueRef eval_moved(GpFusion *f, const GpInst *inst, const GpCoords *c) {
+    GpCoords *at = GP_NEW(f->e->arena, GpCoords);
+    gp_tile_moved_coords(f->e, inst, c->at, at->at);
+    return gp_cpu_eval(f, inst->operands[0], at);
 }
 
-static LLVMValueRef eval_reshape(Fusion *f, const GpInst *inst, const Coords *c) {
-    Coords *at = GP_NEW(f->e->arena, Coords);
-    gp_tile_reshape_coords(f->e, &inst->operands[0]->type->shape, &inst->results[0]->type->shape,
-                           c->at, at->at);
-    return eval(f, inst->operands[0], at);
-}
-
-static LLVMValueRef eval_iota(Fusion *f, const GpInst *inst, const Coords *c) {
+static LLVMValueRef eval_iota(GpFusion *f, const GpInst *inst, const GpCoords *c) {
     LLVMTypeRef type = gp_emit_type(f->e, inst->results[0]->type->elem);
     return LLVMBuildIntCast2(f->e->b, c->at[0], type, false, "");
 }
 
-static LLVMValueRef eval_inst(Fusion *f, const GpInst *inst, const Coords *c) {
+static LLVMValueRef eval_inst(GpFusion *f, const GpInst *inst, const GpCoords *c) {
     if (inst->op == GpOp_LoadTile)
         return eval_load(f, inst, c);
     if (inst->op == GpOp_Splat)
         return gp_emit_get(f->e, inst->operands[0]);
-    if (inst->op == GpOp_Broadcast)
-        return eval_broadcast(f, inst, c);
-    if (inst->op == GpOp_Reshape)
-        return eval_reshape(f, inst, c);
+    if (gp_tile_moves(inst->op))
+        return eval_moved(f, inst, c);
     if (inst->op == GpOp_Iota)
         return eval_iota(f, inst, c);
     LLVMValueRef x[3];
     gp_assert(inst->operand_count <= GP_COUNT(x));
     for (uint32_t i = 0; i < inst->operand_count; i++)
-        x[i] = eval(f, inst->operands[i], c);
+        x[i] = gp_cpu_eval(f, inst->operands[i], c);
     return gp_emit_element(f->e, inst, x);
 }
 
-static LLVMValueRef eval(Fusion *f, const GpValue *v, const Coords *c) {
+LLVMValueRef gp_cpu_eval(GpFusion *f, const GpValue *v, const GpCoords *c) {
     GpEmit *e = f->e;
     if (v->type->kind != GpIrType_Tile)
         return gp_emit_get(e, v);
-    Memo *memo = &f->memo[v->id];
+    GpMemo *memo = &f->memo[v->id];
     if (memo->coords == c)
         return memo->value;
     LLVMValueRef x =
         e->bound[v->id].count
-            ? gp_emit_mem_load(e, v->type->elem, buffer_at(e, v->type, e->bound[v->id].at[0], c))
+            ? gp_emit_mem_load(e, v->type->elem, gp_cpu_at(e, v->type, e->bound[v->id].at[0], c))
             : eval_inst(f, v->inst, c);
-    *memo = (Memo){c, x};
+    *memo = (GpMemo){c, x};
     return x;
 }
 
@@ -136,7 +105,7 @@ static void mark_scalar(GpEmit *e, LLVMValueRef branch) {
 }
 
 /* Loops over axes `axis`.. of the shape around the body. */
-static void emit_nest(Fusion *f, const GpShape *shape, int axis, Coords *c, BodyFn body, void *ud) {
+static void emit_nest(GpFusion *f, const GpShape *shape, int axis, GpCoords *c, GpBodyFn body, void *ud) {
     GpEmit *e = f->e;
     if (axis == shape->rank) {
         body(f, c, ud);
@@ -183,20 +152,19 @@ static void collect_accesses(GpEmit *e, const GpValue *v, Accesses *out) {
         collect_accesses(e, v->inst->operands[i], out);
 }
 
-static void emit_copy(GpEmit *e, bool is_interior, const GpShape *shape, BodyFn body, void *ud) {
-    Fusion f = {e, GP_NEW_ARRAY(e->arena, Memo, e->fn->next_id), is_interior};
-    emit_nest(&f, shape, 0, GP_NEW(e->arena, Coords), body, ud);
+static void emit_copy(GpEmit *e, bool is_interior, const GpNest *n) {
+    GpFusion f = {e, GP_NEW_ARRAY(e->arena, GpMemo, e->fn->next_id), is_interior};
+    emit_nest(&f, n->shape, 0, GP_NEW(e->arena, GpCoords), n->body, n->ud);
 }
 
-/* Loops that evaluate `v` (and access `store` when not NULL) at every element. */
-static void emit_elements(GpEmit *e, const GpValue *v, const GpInst *store, BodyFn body, void *ud) {
-    const GpShape *shape = &v->type->shape;
+void gp_cpu_nest(GpEmit *e, const GpNest *n) {
     Accesses accesses = {.seen = GP_NEW_ARRAY(e->arena, bool, e->fn->next_id)};
-    if (store)
-        accesses.at[accesses.count++] = store;
-    collect_accesses(e, v, &accesses);
+    if (n->store)
+        accesses.at[accesses.count++] = n->store;
+    for (uint32_t i = 0; i < n->count; i++)
+        collect_accesses(e, n->values[i], &accesses);
     if (accesses.count == 0) {
-        emit_copy(e, true, shape, body, ud);
+        emit_copy(e, true, n);
         return;
     }
     LLVMValueRef inside = NULL;
@@ -208,17 +176,25 @@ static void emit_elements(GpEmit *e, const GpValue *v, const GpInst *store, Body
     LLVMBasicBlockRef join = gp_emit_block(e, "stored");
     LLVMBuildCondBr(e->b, inside, interior, ragged);
     gp_emit_at(e, interior);
-    emit_copy(e, true, shape, body, ud);
+    emit_copy(e, true, n);
     LLVMBuildBr(e->b, join);
     gp_emit_at(e, ragged);
-    emit_copy(e, false, shape, body, ud);
+    emit_copy(e, false, n);
     LLVMBuildBr(e->b, join);
     gp_emit_at(e, join);
 }
 
-static void store_body(Fusion *f, const Coords *c, void *ud) {
+/* Loops that evaluate `v` at every element. */
+static void emit_elements(GpEmit *e, const GpValue *v, const GpInst *store, GpBodyFn body,
+                          void *ud) {
+    GpValue *value = (GpValue *)(uintptr_t)v;
+    GpNest nest = {&v->type->shape, &value, 1, store, body, ud};
+    gp_cpu_nest(e, &nest);
+}
+
+static void store_body(GpFusion *f, const GpCoords *c, void *ud) {
     const GpInst *inst = ud;
-    LLVMValueRef value = eval(f, inst->operands[1], c);
+    LLVMValueRef value = gp_cpu_eval(f, inst->operands[1], c);
     GpPlace p = place_of(f, inst, c);
     p.value = value;
     gp_tile_store(f->e, &p);
@@ -245,11 +221,11 @@ typedef struct Write {
     LLVMValueRef buffer;
 } Write;
 
-static void write_body(Fusion *f, const Coords *c, void *ud) {
+static void write_body(GpFusion *f, const GpCoords *c, void *ud) {
     const Write *w = ud;
-    LLVMValueRef value = eval(f, w->value, c);
+    LLVMValueRef value = gp_cpu_eval(f, w->value, c);
     gp_emit_mem_store(f->e, w->value->type->elem, value,
-                      buffer_at(f->e, w->value->type, w->buffer, c));
+                      gp_cpu_at(f->e, w->value->type, w->buffer, c));
 }
 
 void gp_tile_cpu_write(GpEmit *e, const GpValue *v, LLVMValueRef buffer) {
@@ -269,7 +245,7 @@ void gp_tile_cpu_copy(GpEmit *e, const GpIrType *type, LLVMValueRef from, LLVMVa
 bool gp_tile_cpu_is_pointwise(GpEmit *e, const GpValue *v) {
     if (v->type->kind != GpIrType_Tile || e->bound[v->id].count)
         return true;
-    if (v->inst->op == GpOp_Broadcast || v->inst->op == GpOp_Reshape)
+    if (gp_tile_moves(v->inst->op))
         return false;
     for (uint32_t i = 0; i < v->inst->operand_count; i++)
         if (!gp_tile_cpu_is_pointwise(e, v->inst->operands[i]))
@@ -282,11 +258,11 @@ typedef struct AnyZero {
     LLVMValueRef found; /* alloca of i1 */
 } AnyZero;
 
-static void any_zero_body(Fusion *f, const Coords *c, void *ud) {
+static void any_zero_body(GpFusion *f, const GpCoords *c, void *ud) {
     const AnyZero *z = ud;
     GpEmit *e = f->e;
     LLVMTypeRef i1 = LLVMInt1TypeInContext(e->ctx);
-    LLVMValueRef x = eval(f, z->value, c);
+    LLVMValueRef x = gp_cpu_eval(f, z->value, c);
     LLVMValueRef is_zero = LLVMBuildICmp(e->b, LLVMIntEQ, x, LLVMConstNull(LLVMTypeOf(x)), "");
     LLVMValueRef before = LLVMBuildLoad2(e->b, i1, z->found, "");
     LLVMBuildStore(e->b, LLVMBuildOr(e->b, before, is_zero, ""), z->found);
@@ -301,14 +277,17 @@ LLVMValueRef gp_tile_cpu_any_zero(GpEmit *e, const GpValue *v) {
 }
 
 static void lower_extract(GpEmit *e, const GpInst *inst) {
-    Fusion f = {e, GP_NEW_ARRAY(e->arena, Memo, e->fn->next_id), false};
-    Coords *c = GP_NEW(e->arena, Coords);
+    GpFusion f = {e, GP_NEW_ARRAY(e->arena, GpMemo, e->fn->next_id), false};
+    GpCoords *c = GP_NEW(e->arena, GpCoords);
     for (int a = 0; a < GP_MAX_RANK; a++)
         c->at[a] = gp_emit_i64(e, 0);
-    gp_emit_set(e, inst->results[0], eval(&f, inst->operands[0], c));
+    gp_emit_set(e, inst->results[0], gp_cpu_eval(&f, inst->operands[0], c));
 }
 
-void gp_tile_cpu_prepare(GpEmit *e) { e->plan = gp_tile_plan_make(e->arena, e->fn); }
+void gp_tile_cpu_prepare(GpEmit *e) {
+    e->plan = gp_tile_plan_make(e->arena, e->fn);
+    e->uses = gp_ir_count_uses(e->fn, e->arena);
+}
 
 void gp_tile_cpu_inst(GpEmit *e, const GpInst *inst) {
     if (inst->op == GpOp_StoreTile) {

@@ -249,15 +249,19 @@ static LLVMValueRef is_nonempty(GpEmit *e, const Access *a) {
     return all;
 }
 
+static LLVMValueRef pad_of(GpEmit *e, const Access *a) {
+    LLVMValueRef pad = gp_tile_pad(e, a->inst);
+    return pad ? pad : LLVMConstNull(gp_emit_type(e, a->elem));
+}
+
 /* Without a branch per element: half the blocks, and the loads can all be in flight. */
 static void load_ragged(GpEmit *e, const Access *a, LLVMValueRef *out) {
-    LLVMTypeRef type = gp_emit_type(e, a->elem);
     for (uint32_t r = 0; r < a->registers; r++) {
         LLVMValueRef ok = in_bounds(e, a, r);
         LLVMValueRef ptr =
             LLVMBuildSelect(e->b, ok, register_address(e, a, r), a->tensor->base, "");
         LLVMValueRef v = gp_emit_mem_load(e, a->elem, ptr);
-        out[r] = LLVMBuildSelect(e->b, ok, v, LLVMConstNull(type), "");
+        out[r] = LLVMBuildSelect(e->b, ok, v, pad_of(e, a), "");
     }
 }
 
@@ -280,7 +284,7 @@ static void lower_load(GpEmit *e, const GpInst *inst) {
     LLVMTypeRef type = gp_emit_type(e, a.elem);
     for (uint32_t r = 0; r < a.registers; r++) {
         out.at[r] = LLVMBuildPhi(e->b, type, "");
-        LLVMAddIncoming(out.at[r], (LLVMValueRef[]){fast.at[r], slow.at[r], LLVMConstNull(type)},
+        LLVMAddIncoming(out.at[r], (LLVMValueRef[]){fast.at[r], slow.at[r], pad_of(e, &a)},
                         (LLVMBasicBlockRef[]){interior, ragged, edge}, 3);
     }
     e->bound[inst->results[0]->id] = out;
@@ -319,31 +323,19 @@ static void lower_store(GpEmit *e, const GpInst *inst) {
     LLVMBuildBr(e->b, join);
     gp_emit_at(e, ragged);
     for (uint32_t r = 0; r < a.registers; r++) {
-        GpPlace p = {a.elem, register_address(e, &a, r), in_bounds(e, &a, r), register_of(e, v, r)};
+        GpPlace p = {a.elem, register_address(e, &a, r), in_bounds(e, &a, r), register_of(e, v, r),
+                     NULL};
         gp_tile_store(e, &p);
     }
     LLVMBuildBr(e->b, join);
     gp_emit_at(e, join);
 }
 
-static LLVMValueRef eval_at(GpEmit *e, const GpValue *v, LLVMValueRef const *c);
-
-/* Coordinates of the operand of a broadcast or reshape, given those of its result. */
-static void source_coords(GpEmit *e, const GpInst *inst, LLVMValueRef const *c, LLVMValueRef *at) {
-    const GpShape *from = &inst->operands[0]->type->shape, *to = &inst->results[0]->type->shape;
-    if (inst->op == GpOp_Reshape) {
-        gp_tile_reshape_coords(e, from, to, c, at);
-        return;
-    }
-    for (int a = 0; a < from->rank; a++)
-        at[a] = from->dim[a] == 1 ? gp_emit_i64(e, 0) : c[a];
-}
-
 /* Evaluating v again is as good as fetching it: no memory that may change, no library call. */
 static bool is_cheap(const GpEmit *e, const GpValue *v, int depth) {
     if (v->type->kind != GpIrType_Tile)
         return true;
-    if (!v->inst || v->inst->region_count || depth == 0)
+    if (!v->inst || v->inst->region_count || gp_op_is_whole(v->inst->op) || depth == 0)
         return false;
     if (v->inst->op == GpOp_LoadTile)
         return !e->tensors[v->inst->operands[0]->index].param->is_written;
@@ -367,7 +359,7 @@ static LLVMValueRef load_at(GpEmit *e, const GpInst *inst, LLVMValueRef const *c
         offset = LLVMBuildNSWAdd(e->b, offset, axis_offset(e, t, at, a), "");
     }
     GpElem elem = inst->operands[0]->type->elem;
-    GpPlace p = {elem, gp_emit_gep(e, elem, t->base, offset), ok, NULL};
+    GpPlace p = {elem, gp_emit_gep(e, elem, t->base, offset), ok, NULL, gp_tile_pad(e, inst)};
     return gp_tile_load(e, &p);
 }
 
@@ -386,9 +378,9 @@ static LLVMValueRef eval_at(GpEmit *e, const GpValue *v, LLVMValueRef const *c) 
         return load_at(e, inst, c);
     if (inst->op == GpOp_Iota)
         return iota_at(e, inst, c);
-    if (inst->op == GpOp_Broadcast || inst->op == GpOp_Reshape) {
+    if (gp_tile_moves(inst->op)) {
         LLVMValueRef at[GP_MAX_RANK];
-        source_coords(e, inst, c, at);
+        gp_tile_moved_coords(e, inst, c, at);
         return eval_at(e, inst->operands[0], at);
     }
     LLVMValueRef x[3];
@@ -436,13 +428,13 @@ static void exchange(GpEmit *e, const GpInst *inst, GpBound out) {
     for (uint32_t r = 0; r < gp_layout_registers(from->layout); r++) {
         coords_of(e, from, r, c);
         LLVMValueRef ptr = gp_emit_gep(e, elem, shared, gp_tile_linear(e, &from->shape, c));
-        GpPlace p = {elem, ptr, from->is_owner, register_of(e, v, r)};
+        GpPlace p = {elem, ptr, from->is_owner, register_of(e, v, r), NULL};
         gp_tile_store(e, &p);
     }
     emit_barrier(e);
     for (uint32_t r = 0; r < out.count; r++) {
         coords_of(e, to, r, c);
-        source_coords(e, inst, c, at);
+        gp_tile_moved_coords(e, inst, c, at);
         LLVMValueRef ptr = gp_emit_gep(e, elem, shared, gp_tile_linear(e, &from->shape, at));
         out.at[r] = gp_emit_mem_load(e, elem, ptr);
     }
@@ -456,7 +448,7 @@ static void lower_view(GpEmit *e, const GpInst *inst) {
         for (uint32_t r = 0; r < out.count; r++) {
             LLVMValueRef c[GP_MAX_RANK], at[GP_MAX_RANK];
             coords_of(e, to, r, c);
-            source_coords(e, inst, c, at);
+            gp_tile_moved_coords(e, inst, c, at);
             out.at[r] = eval_at(e, v, at);
         }
     } else {

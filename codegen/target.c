@@ -102,10 +102,9 @@ static void refuse_all(OpCheck *c, const GpInst *inst) {
     c->ok = false;
 }
 
-static bool has_code(const GpInst *inst) {
-    if (inst->op == GpOp_LoadTile && inst->imm.u != 0)
-        return false;
-    return !inst->by_element && !gp_op_is_refused(inst->op);
+static bool has_code(const OpCheck *c, const GpInst *inst) {
+    return !gp_op_is_refused(inst->op) &&
+           !(c->target->kind == GpTarget_Nvptx && gp_op_is_whole(inst->op));
 }
 
 /* f8e4m3fn is computed in f32: an elementwise operation on it converts. f8e5m2 needs only f16. */
@@ -121,7 +120,7 @@ static bool converts_f8(const GpInst *inst) {
 static void check_op(GpInst *inst, void *ud) {
     OpCheck *c = ud;
     const GpOpInfo *info = &gp_op_info[inst->op];
-    if (!has_code(inst))
+    if (!has_code(c, inst))
         refuse_all(c, inst);
     if (c->target->kind != GpTarget_Nvptx)
         return;

@@ -8,6 +8,8 @@
 **   agree FILE [OUT]         the function in FILE on random data, CPU image against interpreter:
 **                              // DIMS: e e ..   extents (or length) of the next argument
 **                              // GRID: x y z  // BLOCK: x y z
+**                              // ARG: elem [shape e e ..] = value ..   the next argument itself
+**                              // ULP: n   distance that floats may have; 0 when not given
 **                            arguments and mailbox must come out equal
 **   accuracy [STEP]          the f32 functions that the CPU computes inline, at every STEP-th f32
 **                            (1021 when not given) and at each power of two and its neighbours:
@@ -300,8 +302,8 @@ static bool is_inexact(GpOp op) {
 }
 
 static void compare(Tool *t, const Case *c, const char *track, const uint8_t *got,
-                    const uint8_t *want, int64_t count) {
-    double worst = 0, bound = is_inexact(c->op) ? 2 : 0;
+                    const uint8_t *want, int64_t count, double bound) {
+    double worst = 0;
     int64_t at = 0;
     size_t bytes = gp_elem_info[c->to].bytes;
     for (int64_t i = 0; i < count; i++) {
@@ -358,7 +360,8 @@ static void run_case(Tool *t, const Case *c, bool is_tile) {
         }
         run_image(image, at[0], sizes[s], is_tile);
         run_image(oracle, at[1], sizes[s], is_tile);
-        compare(t, c, is_tile ? "tile" : "simt", at[0][0], at[1][0], sizes[s]);
+        compare(t, c, is_tile ? "tile" : "simt", at[0][0], at[1][0], sizes[s],
+                is_inexact(c->op) ? 2 : 0);
         if (guard_after(at[0][0], (size_t)sizes[s] * gp_elem_info[c->to].bytes)) {
             printf("FAILED %s writes beyond its tensor\n", gp_op_info[c->op].name);
             t->status = 1;
@@ -515,6 +518,63 @@ static void read_args(Tool *t, Launch *l) {
     }
 }
 
+static double read_number(const char **at) {
+    while (**at == ' ' || **at == '\n')
+        ++*at;
+    const char *rest = *at;
+    char *end;
+    double v = strncmp(rest, "true", 4) == 0 ? 1 : strtod(rest, &end); /* "false" is 0 */
+    while (**at && **at != ' ' && **at != '\n')
+        ++*at;
+    return v;
+}
+
+/* `elem [shape e e ..] = value ..`, contiguous; values that are integers beyond 2^53 are not exact. */
+static bool read_arg(Tool *t, Launch *l, const char *at) {
+    uint32_t n = l->args++;
+    int64_t numel = 1;
+    const char *equals = strchr(at, '='), *shape = strstr(at, " shape ");
+    const char *strides = strstr(at, " strides ");
+    if (!equals || (strides && strides < equals))
+        return false;
+    if (shape && shape < equals) {
+        for (const char *p = shape + 7; *p != '=';) {
+            char *end;
+            numel *= l->shape[n].dim[l->shape[n].rank++] = strtoll(p, &end, 10);
+            p = *end == ' ' ? end + 1 : end;
+        }
+    } else {
+        l->shape[n].rank = 1;
+        for (const char *p = equals + 1; *p && *p != '\n'; p++)
+            l->shape[n].dim[0] += p[-1] == ' ' && *p != ' ';
+        numel = l->shape[n].dim[0];
+    }
+    uint32_t bytes = gp_elem_info[l->elem[n]].bytes;
+    l->bytes[n] = (size_t)numel * bytes;
+    l->before[n] = gp_arena_alloc(t->arena, l->bytes[n] + 8);
+    l->after[n] = gp_arena_alloc(t->arena, l->bytes[n] + 8);
+    const char *p = equals + 1;
+    bool is_iota = strncmp(p, " iota", 5) == 0;
+    for (int64_t i = 0; i < numel; i++) {
+        double v = is_iota ? (double)i : read_number(&p);
+        GpScalar x = {.elem = l->elem[n]};
+        if (gp_elem_is_float(x.elem))
+            x.f = v;
+        else
+            x.i = (int64_t)v;
+        gp_scalar_store(gp_scalar_wrap(x), l->before[n] + (size_t)i * bytes);
+    }
+    return true;
+}
+
+static bool read_given_args(Tool *t, Launch *l) {
+    const char *at = NULL;
+    while ((at = directive(t, "// ARG:", at)) && l->args < 8)
+        if (!read_arg(t, l, at))
+            return false;
+    return true;
+}
+
 static void agree(Tool *t) {
     GpIrFn *fn = t->argc >= 3 ? parse_file(t, t->argv[2]) : NULL;
     if (!fn) {
@@ -525,6 +585,12 @@ static void agree(Tool *t) {
     read_three(t, "// GRID:", l.grid.grid);
     read_three(t, "// BLOCK:", l.grid.block);
     read_args(t, &l);
+    if (!read_given_args(t, &l)) {
+        t->status = 2;
+        return;
+    }
+    const char *bound = directive(t, "// ULP:", NULL);
+    l.bound = bound ? strtod(bound, NULL) : 0;
     GpTarget cpu = {.kind = GpTarget_Cpu}, interp = {.kind = GpTarget_Interp};
     GpImage *image = NULL, *oracle = NULL;
     if (gp_codegen_compile(t->cg, fn, &cpu, t->diags, &image) != GpStatus_Ok ||
@@ -548,7 +614,7 @@ static void agree(Tool *t) {
     for (uint32_t i = 0; i < l.args; i++) {
         Case c = {.op = GpOp_Add, .from = l.elem[i], .to = l.elem[i]};
         size_t count = l.bytes[i] / gp_elem_info[l.elem[i]].bytes;
-        compare(t, &c, l.name, got[i], l.after[i], (int64_t)count);
+        compare(t, &c, l.name, got[i], l.after[i], (int64_t)count, l.bound);
     }
     if (memcmp(&box[0], &box[1], sizeof box[0]) != 0) {
         printf("FAILED %s: mailboxes differ\n", l.name);
