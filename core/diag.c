@@ -22,6 +22,7 @@ struct GpDiag {
     bool is_swallowed; /* a duplicate, one too many, or one that found no memory */
     GpDiagCode code;
     const char *title;
+    struct GpDiag *next; /* with the same hash of code and span */
     GpSpan span;   /* the primary one, in the expansion that it comes from */
     Labels labels; /* the primary one first; in texts, as all that is shown */
     Children children;
@@ -34,6 +35,7 @@ struct GpDiags {
     uint32_t errors;
     bool failed;
     Entries entries;
+    GpMap by_place; /* hash of code and span -> the newest GpDiag */
     GpDiag swallowed; /* what gp_diag returns when it keeps nothing */
 };
 
@@ -132,6 +134,11 @@ static void add_child(GpArena *arena, GpDiag *d, GpDiagChild child) {
     gp_source_retain(child.span.src);
 }
 
+static const void *place_key(GpDiagCode code, GpSpan span) {
+    uint32_t hash = gp_hash_u64((uint64_t)span.off << 32 | span.len, (uint32_t)code);
+    return (const void *)((uintptr_t)hash | (uintptr_t)1 << 32);
+}
+
 static void run_addition(GpSession *s, void *ud) {
     (void)s;
     Addition *add = ud;
@@ -153,6 +160,7 @@ static void run_addition(GpSession *s, void *ud) {
         d->span = add->label->span;
         gp_source_retain(d->span.src);
     }
+    d->next = gp_map_set(arena, &add->list->by_place, place_key(d->code, d->span), d);
     add->diag = d;
 }
 
@@ -181,8 +189,8 @@ static bool is_same_span(GpSpan a, GpSpan b) {
 
 /* One mistake, one error. Without a place only the text can tell two apart. */
 static bool is_known(const GpDiags *ds, GpDiagCode code, GpSpan primary, const char *title) {
-    for (uint32_t i = 0; i < ds->entries.len; i++) {
-        const GpDiag *d = ds->entries.at[i];
+    const GpDiag *d = gp_map_get(&ds->by_place, place_key(code, primary));
+    for (; d; d = d->next) {
         if (d->code != code)
             continue;
         if (!is_same_span(d->span, primary))

@@ -20,7 +20,7 @@ struct GpStd {
     GpDef **impls;       /* every impl of std */
     uint32_t impl_count;
     GpMap crates;        /* GpSym -> root module: cutile, cuda_device, core, std */
-    GpMap assoc_items;   /* GpSym -> GpDefList *: items of impls and traits; private to resolve */
+    GpMap assoc_items;   /* name and type -> GpDefList *: of impls and traits; private to generic.c */
     GpMap trait_impls;   /* trait GpDef -> GpDefList *; private to resolve */
     uint32_t next_def_id;
     bool is_filled;

@@ -6,7 +6,7 @@
 #include "dsl/macro_parse.h"
 
 #define RECURSION_LIMIT 128
-#define MAX_TOKENS      (1u << 20) /* of all expansions of a file together */
+#define MAX_TOKENS      200000u /* of all expansions of a file together */
 #define MAX_NODES       2048       /* from the root to a leaf, where expansions are nested */
 
 typedef struct Expander {

@@ -17,32 +17,82 @@ void gp_index_add(GpCheck *c, GpMap *map, const void *key, GpDef *def) {
     GP_PUSH(c->arena, list, def);
 }
 
+/* The struct or enum that a type is, or refers to; NULL: another kind of type. */
+static const GpDef *adt_of(const GpType *t) {
+    while (t && t->kind == GpTy_Ref)
+        t = t->inner;
+    return t && t->kind == GpTy_Adt ? t->def : NULL;
+}
+
+/* Items are found by name and the struct or enum that they can be of, so that a `new` of each of many
+** types costs nothing: the key is a symbol made of the two. The items of a trait are entered for
+** every type that implements it; those of the built-in traits, which types may derive, for none in
+** particular; all of them under `any_param`, for type parameters. */
+static const GpDef any_param;
+
+static GpSym item_key(GpCheck *c, GpSym name, const GpDef *adt) {
+    const void *parts[2] = {name, adt};
+    return gp_intern(c->names, (const char *)parts, sizeof parts);
+}
+
+bool gp_is_apart(const GpType *a, const GpType *b) {
+    const GpDef *x = adt_of(a), *y = adt_of(b);
+    return x && y && x != y;
+}
+
+static void add_items(GpCheck *c, GpMap *items, const GpDef *owner, const GpDef *adt) {
+    for (uint32_t i = 0; i < owner->item_count; i++) {
+        GpDef *item = owner->items[i];
+        if (item->name)
+            gp_index_add(c, items, item_key(c, item->name, adt), item);
+    }
+}
+
 void gp_index_items(GpCheck *c, GpDef *owner) {
     GpMap *items = c->module ? &c->module->assoc_items : &c->std->assoc_items;
     GpMap *impls = c->module ? &c->module->trait_impls : &c->std->trait_impls;
     if (owner->kind == GpDef_Impl && owner->trait)
         gp_index_add(c, impls, owner->trait, owner);
-    for (uint32_t i = 0; i < owner->item_count; i++) {
-        if (owner->items[i]->name)
-            gp_index_add(c, items, owner->items[i]->name, owner->items[i]);
+    if (owner->kind == GpDef_Trait) {
+        add_items(c, items, owner, &any_param);
+        if (owner->is_std)
+            add_items(c, items, owner, NULL);
+        return;
     }
+    add_items(c, items, owner, adt_of(owner->self_type));
+    if (owner->trait && !owner->trait->is_std)
+        add_items(c, items, owner->trait, adt_of(owner->self_type));
 }
 
-static GpDef *nth(GpCheck *c, const GpMap *std_map, const GpMap *map, const void *key, uint32_t n) {
-    const GpDefList *list = gp_map_get(std_map, key);
-    if (list && n < list->len)
-        return list->at[n];
-    n -= list ? list->len : 0;
-    list = c->module ? gp_map_get(map, key) : NULL;
-    return list && n < list->len ? list->at[n] : NULL;
+/* The n-th of a list, or NULL and *n counts on behind it. */
+static GpDef *nth_of(const GpMap *map, const void *key, uint32_t *n) {
+    const GpDefList *list = gp_map_get(map, key);
+    if (list && *n < list->len)
+        return list->at[*n];
+    *n -= list ? list->len : 0;
+    return NULL;
 }
 
-GpDef *gp_index_assoc(GpCheck *c, GpSym name, uint32_t n) {
-    return nth(c, &c->std->assoc_items, c->module ? &c->module->assoc_items : NULL, name, n);
+static GpDef *nth(GpCheck *c, const GpMap *std_map, const GpMap *map, const void *key, uint32_t *n) {
+    GpDef *def = nth_of(std_map, key, n);
+    return def || !c->module ? def : nth_of(map, key, n);
+}
+
+GpDef *gp_index_assoc(GpCheck *c, GpSym name, const GpType *self, uint32_t n) {
+    const GpMap *own = c->module ? &c->module->assoc_items : NULL;
+    const GpDef *adt = adt_of(self);
+    GpDef *def = NULL;
+    while (self->kind == GpTy_Ref)
+        self = self->inner;
+    if (self->kind == GpTy_Param || self->kind == GpTy_Assoc)
+        adt = &any_param;
+    if (adt)
+        def = nth(c, &c->std->assoc_items, own, item_key(c, name, adt), &n);
+    return def ? def : nth(c, &c->std->assoc_items, own, item_key(c, name, NULL), &n);
 }
 
 GpDef *gp_index_impl(GpCheck *c, const GpDef *trait, uint32_t n) {
-    return nth(c, &c->std->trait_impls, c->module ? &c->module->trait_impls : NULL, trait, n);
+    return nth(c, &c->std->trait_impls, c->module ? &c->module->trait_impls : NULL, trait, &n);
 }
 
 /* ---- variables --------------------------------------------------------------------------------
@@ -163,10 +213,10 @@ static bool bounds_hold(GpCheck *c, const GpDef *owner, const GpGArg *args, uint
 }
 
 bool gp_match_impl(GpCheck *c, const GpDef *impl, const GpType *self, GpGArg **args) {
+    if (!impl->self_type || impl->self_type->kind == GpTy_Error || gp_is_apart(impl->self_type, self))
+        return false;
     *args = gp_fresh_args(c, impl, NULL, 0);
     GpSubst s = gp_subst_of(impl, *args);
-    if (!impl->self_type || impl->self_type->kind == GpTy_Error)
-        return false;
     return gp_unify(c, gp_ty_subst(c->types, impl->self_type, &s), self) &&
            bounds_hold(c, impl, *args, impl->generic_count);
 }
@@ -295,7 +345,7 @@ bool gp_find_assoc_item(GpCheck *c, const GpType *self, GpSym name, bool want_ty
     bool entered = gp_unify_enter(c), found = false;
     for (int pass = 0; pass < 3 && !found; pass++) {
         for (uint32_t n = 0; !found; n++) {
-            GpDef *item = gp_index_assoc(c, name, n);
+            GpDef *item = gp_index_assoc(c, name, self, n);
             if (!item)
                 break;
             found = is_candidate(item, want_type, pass) && try_item(c, self, item, out);

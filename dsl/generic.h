@@ -13,8 +13,12 @@ typedef struct GpDefList {
 void gp_index_add(GpCheck *c, GpMap *map, const void *key, GpDef *def);
 /* Enters an impl or trait and its items into the indices of lookups. */
 void gp_index_items(GpCheck *c, GpDef *owner);
-/* The n-th def under key, std's first; NULL after the last. */
-GpDef *gp_index_assoc(GpCheck *c, GpSym name, uint32_t n);
+/* The n-th item of that name that a value of type self can have, as far as its struct or enum tells;
+** std's first; NULL after the last. */
+GpDef *gp_index_assoc(GpCheck *c, GpSym name, const GpType *self, uint32_t n);
+/* Different structs or enums, or references to them: they never unify. */
+bool gp_is_apart(const GpType *a, const GpType *b);
+/* The n-th impl of the trait, std's first; NULL after the last. */
 GpDef *gp_index_impl(GpCheck *c, const GpDef *trait, uint32_t n);
 
 /* Fresh variables for def's generics [first, count); those before are copied from `given`. */

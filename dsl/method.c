@@ -66,7 +66,7 @@ static bool try_method(GpCheck *c, GpDef *fn, const GpType *type, GpMethod *out)
 static bool try_all(GpCheck *c, const GpType *type, GpSym name, GpMethod *out) {
     for (int of_trait = 0; of_trait < 2; of_trait++) {
         for (uint32_t n = 0;; n++) {
-            GpDef *item = gp_index_assoc(c, name, n);
+            GpDef *item = gp_index_assoc(c, name, type, n);
             if (!item)
                 break;
             if (is_method(item, of_trait) && try_method(c, item, type, out))

@@ -143,7 +143,7 @@ static bool overlaps(GpCheck *c, const GpDef *a, const GpDef *b) {
 
 static void check_inherent(GpCollect *k, GpDef *impl, GpDef *item) {
     for (uint32_t n = 0;; n++) {
-        GpDef *other = gp_index_assoc(k->c, item->name, n);
+        GpDef *other = gp_index_assoc(k->c, item->name, impl->self_type, n);
         if (!other || other == item)
             return;
         bool clashes = other->parent->kind == GpDef_Impl && !other->parent->trait &&
@@ -164,7 +164,7 @@ static void check_overlap(GpCollect *k, GpDef *impl) {
         GpDef *other = gp_index_impl(k->c, impl->trait, n);
         if (!other || other == impl)
             return;
-        if (!overlaps(k->c, impl, other))
+        if (gp_is_apart(impl->self_type, other->self_type) || !overlaps(k->c, impl, other))
             continue;
         GpDiag *d = gp_diag(k->c->diags, GpDiag_E0119, GP_AS(Impl, impl->node)->self_type->span,
                             impl->trait->name->name, gp_ty_name(k->c->arena, impl->self_type));
