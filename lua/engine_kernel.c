@@ -394,11 +394,13 @@ static bool fill_args(GpKernel *k, const GpCallArg *args) {
 
 static bool is_same_tensor(const GpArgDesc *last, const GpTensor *t, GpDevice *device) {
     const GpShape *shape = gp_tensor_shape(t);
-    size_t bytes = shape->rank * sizeof(int64_t);
-    return last->elem == gp_tensor_elem(t) && last->shape.rank == shape->rank &&
-           gp_tensor_device(t) == device && last->address == (gp_tensor_address(t) & 15) &&
-           memcmp(last->shape.dim, shape->dim, bytes) == 0 &&
-           memcmp(last->stride, gp_tensor_strides(t), bytes) == 0;
+    const int64_t *stride = gp_tensor_strides(t);
+    if (last->elem != gp_tensor_elem(t) || last->shape.rank != shape->rank ||
+        gp_tensor_device(t) != device || last->address != (gp_tensor_address(t) & 15))
+        return false;
+    for (int axis = 0; axis < shape->rank; axis++)
+        if (last->shape.dim[axis] != shape->dim[axis] || last->stride[axis] != stride[axis]) return false;
+    return true;
 }
 
 /* Whether an argument is described like that of the last call (normalise). */
@@ -463,6 +465,7 @@ GpStatus gp_kernel_prepare(GpKernel *k, const GpCallArg *args, uint32_t count, G
         gp_assert(fill_args(k, args)); /* gp_bind accepted every scalar */
     }
     *out = (GpRunRequest){.exec = k->exec,
+                          .is_bound = true,
                           .args = k->run_args,
                           .arg_count = k->count,
                           .shared_bytes = k->options.shared_bytes,

@@ -144,7 +144,7 @@ GpStatus gp_launch_check(GpRuntime *rt, const GpRunRequest *r, GpDiags *diags) {
         status = refuse_launch(r, "the stream belongs to another device", diags);
     if (status == GpStatus_Ok)
         status = check_grid(r, diags);
-    if (status == GpStatus_Ok)
+    if (status == GpStatus_Ok && !r->is_bound)
         status = check_params(r, diags);
     for (uint32_t i = 0; i < r->arg_count && status == GpStatus_Ok; i++) {
         const GpRunArg *arg = &r->args[i];

@@ -230,6 +230,7 @@ typedef struct GpRunRequest {
     const GpRunArg *args;
     uint32_t arg_count;
     uint32_t shared_bytes; /* extra dynamic shared memory */
+    bool is_bound;         /* the arguments were matched with the image's parameters already */
     const char *kernel;    /* "add", for messages; an op copies it */
     GpStream *stream;      /* where it runs unless the run says otherwise; NULL: the default */
     GpSite site;
