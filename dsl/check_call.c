@@ -410,7 +410,8 @@ static void apply_generics(GpBody *b, GpAstMethodCall *m, const GpMethod *found)
     uint32_t own = found->fn->generic_count - found->fn->parent_generic_count;
     if (!m->has_generics)
         return;
-    if (m->generics.len != own) {
+    bool is_prefix = found->fn->is_std && m->generics.len < own; /* the rest are our own */
+    if (m->generics.len != own && !is_prefix) {
         gp_primary_label(
             gp_diag(b->c->diags, GpDiag_E0107, method_span(m),
                     gp_arena_printf(
@@ -421,7 +422,7 @@ static void apply_generics(GpBody *b, GpAstMethodCall *m, const GpMethod *found)
             "expected %u generic argument%s", own, plural(own));
         return;
     }
-    for (uint32_t i = 0; i < own; i++) {
+    for (uint32_t i = 0; i < m->generics.len; i++) {
         const GpDef *g = found->fn->generics[found->fn->parent_generic_count + i];
         GpGArg *arg = &found->args[found->fn->parent_generic_count + i];
         GpNode *node = m->generics.at[i];

@@ -276,6 +276,10 @@ static const GpType *check_index(GpBody *b, GpNode *n, const GpType *hint) {
         base = gp_body_head(b, base->inner);
         gp_body_adjust(b, ix->base, GpAdjust_Deref, base);
     }
+    GpDims extents;
+    if (gp_ty_is_lang(base, GpLang_Shape) && gp_body_dims(b, base, &extents))
+        base = gp_ty_array(b->c->types, gp_ty_elem(b->c->types, GpElem_I32),
+                           gp_const_int(b->c->types, extents.rank));
     if (base->kind != GpTy_Slice && base->kind != GpTy_Array) {
         gp_body_expr(b, ix->index, NULL);
         if (base->kind == GpTy_Error)

@@ -213,6 +213,30 @@ static void check_extents(const TileCall *c) {
                gp_arena_printf(c->b->c->arena, "this one has rank %u", x.rank));
 }
 
+/* One coordinate for each axis of the view. */
+static void check_coords(const TileCall *c, uint32_t arg) {
+    GpDims x;
+    const GpType *t = gp_zonk(c->b->c, gp_expr_type(argument(c, arg)));
+    if (!dims_of(c, 0, &x) || t->kind != GpTy_Array)
+        return;
+    if (!gp_unify_const(c->b->c, t->count, gp_const_int(c->b->c->types, x.rank)))
+        misfit(c, argument(c, arg)->span, "there is one coordinate for each axis",
+               gp_arena_printf(c->b->c->arena, "the view has rank %u", x.rank));
+}
+
+static void check_second(const TileCall *c) { check_coords(c, 1); }
+static void check_third(const TileCall *c) { check_coords(c, 2); }
+
+/* Tiles have the rank of the tensor. */
+static void check_partition(const TileCall *c) {
+    GpDims x, tile;
+    if (!dims_of(c, 0, &x) || !dims_of(c, 1, &tile) || x.rank == tile.rank)
+        return;
+    misfit(c, argument(c, 1)->span, "tiles have the rank of the tensor",
+           gp_arena_printf(c->b->c->arena, "tiles of rank %u of a tensor of rank %u", tile.rank,
+                           x.rank));
+}
+
 typedef struct Rule {
     GpIntrinsic intrinsic;
     void (*check)(const TileCall *c);
@@ -224,6 +248,11 @@ static const Rule rules[] = {
     {GpIntrinsic_PermuteTile, check_permute},    {GpIntrinsic_TransposeTile, check_transpose},
     {GpIntrinsic_CatTiles, check_cat},           {GpIntrinsic_ExtractPart, check_extract},
     {GpIntrinsic_MatMul, check_matmul},          {GpIntrinsic_TensorShapeArray, check_extents},
+    {GpIntrinsic_IndexSpace, check_extents},     {GpIntrinsic_TensorLoadTile, check_third},
+    {GpIntrinsic_PartitionLoad, check_second},   {GpIntrinsic_PartitionRead, check_second},
+    {GpIntrinsic_PartitionWrite, check_third},   {GpIntrinsic_TensorPartition, check_partition},
+    {GpIntrinsic_PartitionFull, check_partition},     {GpIntrinsic_PartitionNested, check_partition},
+    {GpIntrinsic_PartitionPadded, check_partition},   {GpIntrinsic_PartitionPermuted, check_partition},
 };
 
 void gp_body_check_tile_call(GpBody *b, const GpDef *fn, GpNode *receiver, const GpNodeList *args,

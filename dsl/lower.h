@@ -135,6 +135,9 @@ GpGArg *gp_lower_args(GpLower *lo, const GpGArg *args, uint32_t count);
 const char *gp_lower_text(GpLower *lo, GpSpan span);
 
 /* ---- lower_value.c */
+/* The leaves of a partition: its tensor, the padding value, then for each axis the tile
+** coordinate of its first tile, how many tiles it has, and the tensor's axis that it is. */
+enum { GP_VIEW_LEAD = 2, GP_VIEW_PER_AXIS = 3 };
 uint32_t gp_lower_leaf_count(GpLower *lo, const GpType *t);
 /* Leaves before field i of a tuple or struct. */
 uint32_t gp_lower_field_at(GpLower *lo, const GpType *t, uint32_t i);
@@ -148,6 +151,7 @@ const GpType *gp_lower_variant_field(GpLower *lo, const GpType *t, const GpDef *
 const GpIrType *gp_lower_leaf_type(GpLower *lo, const GpType *t, uint32_t k);
 bool gp_lower_elem(const GpType *t, GpElem *out); /* of a scalar type */
 bool gp_lower_is_view(const GpType *t); /* Tensor and partitions: a reference is the value itself */
+bool gp_lower_is_partition(const GpType *t);
 /* Element and count of a scalar or an array (of arrays) of scalars: what fits in memory. */
 bool gp_lower_memory(GpLower *lo, const GpType *t, GpElem *elem, uint32_t *count);
 GpShape gp_lower_shape(GpLower *lo, const GpShapeTy *sh);

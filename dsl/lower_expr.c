@@ -162,6 +162,12 @@ static GpSpot bare_index(GpLower *lo, GpNode *n) {
     }
     GpSpot base = gp_lower_place(lo, x->base);
     GpValue *index = gp_lower_scalar(lo, x->index);
+    if (gp_ty_is_lang(base.type, GpLang_Shape)) { /* its extents, as an array */
+        GpVal v = gp_spot_read(lo, &base, n->span);
+        v.type = gp_ty_array(lo->types, gp_ty_elem(lo->types, GpElem_I32),
+                             gp_const_int(lo->types, v.count));
+        base = gp_spot_value(v);
+    }
     return gp_spot_index(lo, base, gp_lower_convert(lo, index, GpElem_U64), n->span);
 }
 

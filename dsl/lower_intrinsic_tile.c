@@ -21,12 +21,6 @@ GpValue *gp_tile_dim(GpLower *lo, GpValue *tensor, uint32_t axis) {
     return inst->results[0];
 }
 
-static GpValue *tiles_along(GpLower *lo, GpValue *tensor, const GpShape *tile, uint32_t axis) {
-    GpValue *extent = gp_tile_dim(lo, tensor, axis);
-    GpValue *size = gp_build_int(&lo->b, GpElem_I32, tile->dim[axis]);
-    return gp_lower_ceil_div(lo, extent, size);
-}
-
 enum { OPERANDS_MAX = GP_MAX_RANK + 3 };
 
 static GpVal load_tile(GpLower *lo, const GpLowerCall *call, GpValue *tensor,
@@ -95,38 +89,15 @@ GpVal gp_lower_TensorLoadTile(GpLower *lo, const GpLowerCall *call) {
     return load_tile(lo, call, tensor, coords, NULL);
 }
 
-GpVal gp_lower_TensorPartition(GpLower *lo, const GpLowerCall *call) {
-    return gp_call_result(lo, call, gp_call_scalar(lo, call, 0));
-}
-
 GpVal gp_lower_TensorShape(GpLower *lo, const GpLowerCall *call) {
     GpValue *tensor = gp_call_scalar(lo, call, 0);
     GpVal out = gp_lower_undef(lo, call->type);
+    GpShape known = gp_lower_adt_shape(lo, call->type);
     for (uint32_t i = 0; i < out.count && i < tensor->type->shape.rank; i++)
-        out.at[i].value = gp_tile_dim(lo, tensor, i);
+        out.at[i].value = known.dim[i] == GP_DYNAMIC
+                              ? gp_tile_dim(lo, tensor, i)
+                              : gp_build_int(&lo->b, GpElem_I32, known.dim[i]);
     return out;
-}
-
-static GpValue *check_coord(GpLower *lo, const GpLowerCall *call, GpValue *coord, GpValue *limit,
-                            uint32_t axis) {
-    const GpIrType *t = gp_ir_scalar(lo->fn, GpElem_Bool);
-    GpInst *check = gp_build(&lo->b, GpOp_CheckIndex, (GpValue *[]){coord, limit}, 2, &t, 1);
-    check->site = gp_ir_add_site(lo->fn, GpCheck_Tile, (uint8_t)axis, call->span,
-                                 gp_lower_text(lo, call->span));
-    return check->results[0];
-}
-
-GpVal gp_lower_PartitionLoad(GpLower *lo, const GpLowerCall *call) {
-    GpValue *coords[GP_MAX_RANK] = {NULL}, *tensor = gp_call_scalar(lo, call, 0), *mask = NULL;
-    GpShape tile = gp_lower_adt_shape(lo, call->type);
-    uint32_t rank = tensor->type->shape.rank;
-    if (tile.rank != rank || !gp_tile_read_coords(lo, call, 1, rank, coords))
-        return gp_lower_undef(lo, call->type);
-    for (uint32_t i = 0; i < rank && !lo->kernel->kernel.unchecked; i++) {
-        GpValue *ok = check_coord(lo, call, coords[i], tiles_along(lo, tensor, &tile, i), i);
-        mask = mask ? gp_build2(&lo->b, GpOp_And, mask, ok) : ok;
-    }
-    return load_tile(lo, call, tensor, coords, mask);
 }
 
 /* An argument that must be an axis known at compile time, below `limit`. */
@@ -144,16 +115,6 @@ bool gp_tile_const_axis(GpLower *lo, const GpLowerCall *call, uint32_t arg, uint
     gp_primary_label(d, "expected a constant from 0 to %u", limit - 1);
     lo->has_failed = true;
     return false;
-}
-
-GpVal gp_lower_NumTiles(GpLower *lo, const GpLowerCall *call) {
-    uint32_t axis;
-    GpSpot s = gp_call_spot(lo, call, 0);
-    GpShape tile = gp_lower_adt_shape(lo, s.type);
-    GpValue *tensor = gp_call_scalar(lo, call, 0);
-    if (!gp_tile_const_axis(lo, call, 1, tile.rank, &axis))
-        return gp_lower_undef(lo, call->type);
-    return gp_call_result(lo, call, tiles_along(lo, tensor, &tile, axis));
 }
 
 static GpVal axis_tuple(GpLower *lo, const GpLowerCall *call, GpOp op) {

@@ -211,8 +211,10 @@ GpVal gp_lower_if(GpLower *lo, GpValue *cond, const GpType *type, GpLowerBranch 
 
 /* ---- Loops ------------------------------------------------------------------------------- */
 
+/* A partition is `mut` only to be stored into; assigning one is refused (lower_op.c). */
 static bool may_change(const GpVar *var) {
-    return !var->has_memory && (!var->local || var->local->is_mut);
+    return !var->has_memory && (!var->local || var->local->is_mut) &&
+           !gp_lower_is_partition(var->type);
 }
 
 static bool is_set(const GpLower *lo, const GpVar *var) {

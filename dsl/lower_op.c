@@ -277,7 +277,9 @@ GpVal gp_lower_assign(GpLower *lo, GpNode *n) {
     GpAstAssign *a = GP_AS(Assign, n);
     if (a->op == GpTok_Eq) {
         GpVal v = gp_lower_expr(lo, a->rhs);
-        if (!lo->is_dead)
+        if (v.type && gp_lower_is_partition(v.type))
+            gp_lower_refuse(lo, n->span, "assigning a partition");
+        else if (!lo->is_dead)
             assign_to(lo, a->lhs, v);
         return gp_lower_unit(lo);
     }

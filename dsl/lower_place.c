@@ -199,7 +199,7 @@ GpSpot gp_spot_deref(GpLower *lo, GpVal ref, GpSpan span) {
     if (ref.type->kind != GpTy_Ref && ref.type->kind != GpTy_RawPtr)
         return gp_spot_value(gp_lower_undef(lo, gp_ty_error(lo->types)));
     if (gp_lower_is_view(inner))
-        return gp_spot_value(gp_lower_part(&ref, inner, 0, 1));
+        return gp_spot_value(gp_lower_part(&ref, inner, 0, ref.count));
     if (inner->kind == GpTy_Slice || inner->kind == GpTy_Str)
         return (GpSpot){.kind = GpSpot_Slice, .type = inner, .val = ref};
     if (ref.at[0].alias)

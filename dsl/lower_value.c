@@ -24,7 +24,11 @@ bool gp_lower_is_view(const GpType *t) {
 }
 
 static bool is_handle(const GpType *t) {
-    return gp_ty_is_lang(t, GpLang_Tile) || gp_lower_is_view(t);
+    return gp_ty_is_lang(t, GpLang_Tile) || gp_ty_is_lang(t, GpLang_Tensor);
+}
+
+bool gp_lower_is_partition(const GpType *t) {
+    return gp_ty_is_lang(t, GpLang_Partition) || gp_ty_is_lang(t, GpLang_PartitionMut);
 }
 
 static bool is_pair(const GpType *t) { return gp_ty_is_lang(t, GpLang_DisjointSlice); }
@@ -74,12 +78,18 @@ uint32_t gp_lower_variant_at(GpLower *lo, const GpType *t, uint32_t variant) {
     return off;
 }
 
-static uint32_t count_ref(const GpType *t) { return gp_lower_is_view(t->inner) ? 1 : 2; }
+static uint32_t count_ref(GpLower *lo, const GpType *t) {
+    return gp_lower_is_view(t->inner) ? gp_lower_leaf_count(lo, t->inner) : 2;
+}
 
 static uint32_t count_adt(GpLower *lo, const GpType *t) {
     if (is_handle(t) || gp_ty_is_lang(t, GpLang_ThreadIndex))
         return 1;
     if (is_pair(t))
+        return 2;
+    if (gp_lower_is_partition(t))
+        return GP_VIEW_LEAD + GP_VIEW_PER_AXIS * (uint32_t)gp_lower_adt_shape(lo, t).rank;
+    if (gp_ty_is_lang(t, GpLang_PointerTile))
         return 2;
     if (gp_ty_is_lang(t, GpLang_Shape))
         return gp_lower_adt_shape(lo, t).rank;
@@ -101,7 +111,7 @@ uint32_t gp_lower_leaf_count(GpLower *lo, const GpType *t) {
         n = 1;
         break;
     case GpTy_Ref:
-        n = count_ref(t);
+        n = count_ref(lo, t);
         break;
     case GpTy_Tuple:
         n = gp_lower_field_at(lo, t, t->arg_count);
@@ -219,7 +229,7 @@ static const GpIrType *ptr_type(GpLower *lo, const GpType *inner) {
 
 static const GpIrType *ref_leaf(GpLower *lo, const GpType *t, uint32_t k) {
     if (gp_lower_is_view(t->inner))
-        return handle_type(lo, t->inner);
+        return gp_lower_leaf_type(lo, t->inner, k);
     if (k == 0)
         return ptr_type(lo, t->inner);
     bool is_slice = t->inner->kind == GpTy_Slice || t->inner->kind == GpTy_Str;
@@ -254,7 +264,28 @@ static const GpIrType *field_leaf(GpLower *lo, const GpType *t, uint32_t k) {
     gp_unreachable();
 }
 
+/* The tensor; the padding value; then numbers of each axis. */
+static const GpIrType *partition_leaf(GpLower *lo, const GpType *t, uint32_t k) {
+    if (k == 0)
+        return handle_type(lo, t);
+    return gp_ir_scalar(lo->fn, k == 1 ? gp_lower_adt_elem(t) : GpElem_I32);
+}
+
+/* The address that offsets count from; the offsets. */
+static const GpIrType *pointers_leaf(GpLower *lo, const GpType *t, uint32_t k) {
+    GpShape shape = gp_lower_adt_shape(lo, t);
+    const GpType *ptr = t->args[0].type;
+    if (k == 0)
+        return ptr_type(lo, ptr->kind == GpTy_RawPtr ? ptr->inner : ptr);
+    check_extents(lo, t, &shape);
+    return gp_ir_tile(lo->fn, GpElem_I64, &shape);
+}
+
 static const GpIrType *adt_leaf(GpLower *lo, const GpType *t, uint32_t k) {
+    if (gp_lower_is_partition(t))
+        return partition_leaf(lo, t, k);
+    if (gp_ty_is_lang(t, GpLang_PointerTile))
+        return pointers_leaf(lo, t, k);
     if (is_handle(t))
         return handle_type(lo, t);
     if (gp_ty_is_lang(t, GpLang_ThreadIndex))

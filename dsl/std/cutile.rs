@@ -66,6 +66,12 @@ pub mod core {
         pub fn load_tile<const R: [i32; N], const RANK: usize>(&self, shape: Shape<R>, index: [i32; RANK]) -> Tile<E, R>;
         #[intrinsic = "TensorPartition"]
         pub fn partition<const R: [i32; N]>(&self, shape: Shape<R>) -> Partition<E, R>;
+        #[intrinsic = "PartitionPermuted"]
+        pub fn partition_permuted<const R: [i32; N], const P: [i32; N]>(&self, shape: Shape<R>, dim_map: Array<P>) -> Partition<E, R>;
+        #[intrinsic = "PartitionNested"]
+        pub fn partition_mut<const R: [i32; N]>(&mut self, shape: Shape<R>) -> PartitionMut<E, R>;
+        #[intrinsic = "PartitionFull"]
+        pub unsafe fn partition_full_mut<const R: [i32; N]>(&self, shape: Shape<R>) -> PartitionMut<E, R>;
         #[intrinsic = "TensorShape"]
         pub fn shape(&self) -> Shape<S>;
     }
@@ -73,7 +79,49 @@ pub mod core {
     impl<E: ElementType, const S: [i32; N]> Partition<E, S> {
         #[intrinsic = "PartitionLoad"]
         pub fn load<const RANK: usize>(&self, index: [i32; RANK]) -> Tile<E, S>;
+        #[intrinsic = "PartitionLoad"]
+        pub fn load_pipelined<const LATENCY: i32, const RANK: usize>(&self, index: [i32; RANK]) -> Tile<E, S>;
     }
+
+    impl<E: ElementType, const S: [i32; N]> PartitionMut<E, S> {
+        #[intrinsic = "PartitionLoad"]
+        pub unsafe fn load<const RANK: usize>(&self, index: [i32; RANK]) -> Tile<E, S>;
+        #[intrinsic(PartitionWrite, "checked")]
+        pub fn store<const RANK: usize>(&mut self, tile: Tile<E, S>, index: [i32; RANK]) -> Token;
+        #[intrinsic(PartitionWrite, "unchecked")]
+        pub unsafe fn store_unchecked<const RANK: usize>(&mut self, tile: Tile<E, S>, index: [i32; RANK]) -> Token;
+    }
+
+    #[intrinsic = "PartitionRead"]
+    pub fn load_view_tko<E: ElementType, const S: [i32; N], const RANK: usize, O: ordering::Mode, C: scope::Mode, T: tma::Mode>(view: &Partition<E, S>, index: [i32; RANK], memory_ordering: O, memory_scope: C, latency: Option<i32>, tma: T) -> Tile<E, S>;
+    #[intrinsic = "PartitionRead"]
+    pub unsafe fn load_view_tko_mut<E: ElementType, const S: [i32; N], const RANK: usize, O: ordering::Mode, C: scope::Mode, T: tma::Mode>(view: &PartitionMut<E, S>, index: [i32; RANK], memory_ordering: O, memory_scope: C, latency: Option<i32>, tma: T) -> Tile<E, S>;
+    #[intrinsic(PartitionWrite, "unchecked")]
+    pub unsafe fn store_view_tko_mut<E: ElementType, const S: [i32; N], const RANK: usize, O: ordering::Mode, C: scope::Mode, T: tma::Mode>(view: &mut PartitionMut<E, S>, tile: Tile<E, S>, index: [i32; RANK], memory_ordering: O, memory_scope: C, latency: Option<i32>, tma: T) -> Token;
+    #[intrinsic = "PartitionPadded"]
+    pub fn make_partition_view<E: ElementType, const S: [i32; N], const R: [i32; N], P: padding::Mode, M: dim_map::Mode>(tensor_view: &Tensor<E, S>, tile: Shape<R>, padding_value: P, dim_map: M, token: Token) -> Partition<E, R>;
+    #[intrinsic = "PartitionPadded"]
+    pub unsafe fn make_partition_view_mut<E: ElementType, const S: [i32; N], const R: [i32; N], P: padding::Mode>(tensor_view: &Tensor<E, S>, shape: Shape<R>, padding_value: P, token: Token) -> PartitionMut<E, R>;
+    #[intrinsic = "IndexSpace"]
+    pub fn get_index_space_shape<E: ElementType, const S: [i32; N], const RANK: usize>(src: &Partition<E, S>) -> [i32; RANK];
+
+    // Tokens order accesses in the peer's IR. Here accesses keep the order of the source.
+    #[derive(Clone, Copy)]
+    pub struct Token {}
+    #[derive(Clone, Copy)]
+    pub struct Latency<const N: i32>;
+    #[intrinsic = "TokenValue"]
+    pub fn new_token_unordered() -> Token;
+    #[intrinsic = "TokenValue"]
+    pub fn join_tokens(tokens: &[Token]) -> Token;
+    #[intrinsic = "TokenValue"]
+    pub fn get_tensor_token<E: ElementType, const S: [i32; N]>(tensor: &Tensor<E, S>) -> Token;
+    #[intrinsic = "TokenValue"]
+    pub fn set_tensor_token<E: ElementType, const S: [i32; N]>(tensor: &Tensor<E, S>, token: Token);
+    #[intrinsic = "TokenValue"]
+    pub fn get_partition_token<E: ElementType, const S: [i32; N]>(view: &Partition<E, S>) -> Token;
+    #[intrinsic = "TokenValue"]
+    pub fn get_partition_token_mut<E: ElementType, const S: [i32; N]>(view: &PartitionMut<E, S>) -> Token;
 
     #[intrinsic = "TensorLoad"]
     pub fn load_tile_mut<E: ElementType, const S: [i32; N]>(y: &Tensor<E, S>) -> Tile<E, S>;
@@ -264,5 +312,72 @@ pub mod core {
         #[derive(Clone, Copy)]
         pub struct Unsigned;
         impl Mode for Unsigned {}
+    }
+    pub mod padding {
+        pub trait Mode {}
+        #[derive(Clone, Copy)]
+        pub struct None;
+        impl Mode for None {}
+        #[derive(Clone, Copy)]
+        pub struct Zero;
+        impl Mode for Zero {}
+        #[derive(Clone, Copy)]
+        pub struct NegZero;
+        impl Mode for NegZero {}
+        #[derive(Clone, Copy)]
+        pub struct Nan;
+        impl Mode for Nan {}
+        #[derive(Clone, Copy)]
+        pub struct PosInf;
+        impl Mode for PosInf {}
+        #[derive(Clone, Copy)]
+        pub struct NegInf;
+        impl Mode for NegInf {}
+    }
+    pub mod dim_map {
+        pub trait Mode {}
+        #[derive(Clone, Copy)]
+        pub struct Identity;
+        impl Mode for Identity {}
+        impl<'a, const P: [i32; N]> Mode for crate::core::Array<'a, P> {}
+    }
+    pub mod tma {
+        pub trait Mode {}
+        #[derive(Clone, Copy)]
+        pub struct Enabled;
+        impl Mode for Enabled {}
+        #[derive(Clone, Copy)]
+        pub struct Disabled;
+        impl Mode for Disabled {}
+    }
+    pub mod ordering {
+        pub trait Mode {}
+        #[derive(Clone, Copy)]
+        pub struct Weak;
+        impl Mode for Weak {}
+        #[derive(Clone, Copy)]
+        pub struct Relaxed;
+        impl Mode for Relaxed {}
+        #[derive(Clone, Copy)]
+        pub struct Acquire;
+        impl Mode for Acquire {}
+        #[derive(Clone, Copy)]
+        pub struct Release;
+        impl Mode for Release {}
+        #[derive(Clone, Copy)]
+        pub struct AcqRel;
+        impl Mode for AcqRel {}
+    }
+    pub mod scope {
+        pub trait Mode {}
+        #[derive(Clone, Copy)]
+        pub struct TileBlock;
+        impl Mode for TileBlock {}
+        #[derive(Clone, Copy)]
+        pub struct Device;
+        impl Mode for Device {}
+        #[derive(Clone, Copy)]
+        pub struct System;
+        impl Mode for System {}
     }
 }

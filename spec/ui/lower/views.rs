@@ -1,0 +1,20 @@
+// Views that only an instance can refuse.
+#[tile]
+fn nested<const N: i32>(z: &mut Tensor<f32, {[N]}>) {
+    let mut m = z.partition_mut(shape![3]);
+    m.store(constant(0.0f32, shape![3]), [0]);
+}
+//@ call nested(part f32 [8] tile [4])
+#[tile]
+fn padded(z: &mut Tensor<i32, {[4]}>, x: &Tensor<i32, {[-1]}>) {
+    let p = make_partition_view(x, shape![4], padding::Nan, dim_map::Identity, new_token_unordered());
+    z.store(p.load([0]));
+}
+//@ call padded(part i32 [8] tile [4], tensor i32 [8])
+#[tile]
+fn assigned(z: &mut Tensor<i32, {[4]}>, x: &Tensor<i32, {[-1]}>, y: &Tensor<i32, {[-1]}>, n: i32) {
+    let mut p = x.partition(shape![4]);
+    for i in 0..n { p = y.partition(shape![4]); }
+    z.store(p.load([0]));
+}
+//@ call assigned(part i32 [8] tile [4], tensor i32 [8], tensor i32 [8], 3)
