@@ -202,7 +202,7 @@ describe("tables", function()
   it("every diagnostic is reported somewhere", function()
     local text = {}
     for _, path in ipairs(C) do
-      if path ~= "core/diag.def" then text[#text + 1] = sh.read(path) end
+      if not path:find("^core/diag[%w_]*%.def$") then text[#text + 1] = sh.read(path) end
     end
     text = table.concat(text)
     local bad = {}

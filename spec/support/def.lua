@@ -3,9 +3,15 @@ local sh = require "spec.support.sh"
 
 local def = {}
 
+-- A table's text without comments, the tables that it includes in their places.
+local function read(path)
+  local text = assert(sh.read(path)):gsub("/%*.-%*/", "")
+  return (text:gsub('#include "([%w_/]+%.def)"', read))
+end
+
 -- The columns of each row GP_X(..) of a file, as text; comments are left out.
 function def.rows(path, macro)
-  local text = assert(sh.read(path)):gsub("/%*.-%*/", "")
+  local text = read(path)
   local rows = {}
   for body in text:gmatch("%f[%w_]" .. macro .. "(%b())") do
     local columns, depth, start, i = {}, 0, 2, 2
