@@ -247,6 +247,8 @@ GpVal gp_lower_assign(GpLower *lo, GpNode *n);
 GpVal gp_lower_cast(GpLower *lo, GpNode *n);
 GpValue *gp_lower_convert(GpLower *lo, GpValue *v, GpElem to);
 GpValue *gp_lower_splat(GpLower *lo, GpValue *v, GpElem elem, const GpShape *shape);
+/* The divisor, checked: zero is reported, and lanes beyond a tensor are one (lower_divide.c). */
+GpValue *gp_lower_divisor(GpLower *lo, GpValue *y, GpSpan span);
 GpValue *gp_lower_divide(GpLower *lo, GpOp op, GpValue *x, GpValue *y, GpSpan span);
 GpValue *gp_lower_ceil_div(GpLower *lo, GpValue *x, GpValue *y);
 bool gp_lower_is_cheap(GpNode *n); /* no effect, no check: may run where Rust would not */

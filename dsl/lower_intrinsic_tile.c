@@ -281,11 +281,6 @@ GpVal gp_lower_TrueDiv(GpLower *lo, const GpLowerCall *call) {
 GpVal gp_lower_CeilDiv(GpLower *lo, const GpLowerCall *call) {
     GpValue *x[2];
     gp_tile_read(lo, call, x, 2);
-    GpScalar k;
-    if (!gp_ir_const(x[1], &k) || !k.u) {
-        GpInst *check = gp_build(&lo->b, GpOp_CheckDiv, &x[1], 1, NULL, 0);
-        check->site =
-            gp_ir_add_site(lo->fn, GpCheck_Divide, 0, call->span, gp_lower_text(lo, call->span));
-    }
+    x[1] = gp_lower_divisor(lo, x[1], call->span);
     return gp_call_result(lo, call, gp_lower_ceil_div(lo, x[0], x[1]));
 }

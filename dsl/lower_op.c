@@ -109,31 +109,6 @@ GpValue *gp_lower_convert(GpLower *lo, GpValue *v, GpElem to) {
     return gp_build_cast(&lo->b, v, to);
 }
 
-static bool is_nonzero(const GpValue *v) {
-    GpScalar k;
-    if (v->inst && v->inst->op == GpOp_Splat)
-        v = v->inst->operands[0];
-    return gp_ir_const(v, &k) && k.u != 0;
-}
-
-GpValue *gp_lower_divide(GpLower *lo, GpOp op, GpValue *x, GpValue *y, GpSpan span) {
-    if (!gp_elem_is_float(y->type->elem) && !is_nonzero(y)) {
-        GpInst *check = gp_build(&lo->b, GpOp_CheckDiv, &y, 1, NULL, 0);
-        check->site = gp_ir_add_site(lo->fn, GpCheck_Divide, 0, span, gp_lower_text(lo, span));
-    }
-    return gp_build2(&lo->b, op, x, y);
-}
-
-/* x / y rounded up; y > 0. No sum that could overflow. */
-GpValue *gp_lower_ceil_div(GpLower *lo, GpValue *x, GpValue *y) {
-    GpValue *quotient = gp_build2(&lo->b, GpOp_Div, x, y);
-    GpValue *rest = gp_build2(&lo->b, GpOp_Rem, x, y);
-    GpScalar zero = {.elem = x->type->elem};
-    GpValue *has_rest =
-        gp_build_cmp(&lo->b, GpPred_Gt, rest, gp_build_const(&lo->b, x->type, zero));
-    return gp_build2(&lo->b, GpOp_Add, quotient, gp_build_cast(&lo->b, has_rest, x->type->elem));
-}
-
 /* A generic element type has every operator, until it is known. */
 static bool has_operator(GpLower *lo, GpOp op, const GpValue *x, GpSpan span) {
     if (gp_sig_takes(gp_op_info[op].sig, x->type->elem))
