@@ -3,9 +3,31 @@ local sh = require "spec.support.sh"
 
 local def = {}
 
+-- The place of the last character of the string literal that begins at `at`.
+local function string_end(text, at)
+  repeat at = text:find('[\\"]', at + 1) + 1 until text:sub(at - 1, at - 1) == '"'
+  return at - 1
+end
+
+local function without_comments(text)
+  local parts, at, seek = {}, 1, 1
+  while true do
+    local first = text:find('["/]', seek)
+    if not first then return table.concat(parts) .. text:sub(at) end
+    seek = first + 1
+    if text:sub(first, first) == '"' then
+      seek = string_end(text, first) + 1
+    elseif text:sub(seek, seek) == "*" then
+      parts[#parts + 1] = text:sub(at, first - 1)
+      at = select(2, text:find("*/", seek + 1, true)) + 1
+      seek = at
+    end
+  end
+end
+
 -- A table's text without comments, the tables that it includes in their places.
 local function read(path)
-  local text = assert(sh.read(path)):gsub("/%*.-%*/", "")
+  local text = without_comments(assert(sh.read(path)))
   return (text:gsub('#include "([%w_/]+%.def)"', read))
 end
 
@@ -13,20 +35,20 @@ end
 function def.rows(path, macro)
   local text = read(path)
   local rows = {}
-  for body in text:gmatch("%f[%w_]" .. macro .. "(%b())") do
-    local columns, depth, start, i = {}, 0, 2, 2
-    while i <= #body do
-      local c = body:sub(i, i)
+  for start in text:gmatch("%f[%w_]" .. macro .. "%(()") do
+    local columns, depth, i = {}, 0, start
+    while depth >= 0 do
+      local c = text:sub(i, i)
       if c == '"' then
-        i = i + 1
-        while body:sub(i, i) ~= '"' do i = i + (body:sub(i, i) == "\\" and 2 or 1) end
+        i = string_end(text, i)
       elseif c == "(" then
         depth = depth + 1
-      elseif c == "," and depth == 0 or i == #body then
-        columns[#columns + 1] = body:sub(start, i - 1):match("^%s*(.-)%s*$")
-        start = i + 1
       elseif c == ")" then
         depth = depth - 1
+      end
+      if depth < 0 or c == "," and depth == 0 then
+        columns[#columns + 1] = text:sub(start, i - 1):match("^%s*(.-)%s*$")
+        start = i + 1
       end
       i = i + 1
     end
@@ -41,7 +63,12 @@ local ESCAPES = { n = "\n", t = "\t" }
 -- The text of a column of string literals.
 function def.text(column)
   local parts = {}
-  for part in column:gmatch('"(.-[^\\])"') do parts[#parts + 1] = part end
+  local at = column:find('"', 1, true)
+  while at do
+    local last = string_end(column, at)
+    parts[#parts + 1] = column:sub(at + 1, last - 1)
+    at = column:find('"', last + 1, true)
+  end
   return (table.concat(parts):gsub("\\(.)", function(c) return ESCAPES[c] or c end))
 end
 
