@@ -97,9 +97,9 @@ local function check_type(h, row, dtype)
   local allow = bounds.allowance(h.math, row.op, dtype, codes[2])
   for _, track in ipairs(tracks) do
     local what = ("%s %s %s"):format(row.name, dtype, track)
-    check_sizes(h, what, h.sizes(row, dtype, track), track, module[track], data, dtype, to, expected, ulps, row.op, allow)
+    check_sizes(h, what, h.SIZES, track, module[track], data, dtype, to, expected, ulps, row.op, allow)
     if has_mutant then
-      local operands, n = {}, h.sizes(row, dtype, track)[#h.SIZES]
+      local operands, n = {}, h.SIZES[#h.SIZES]
       for i, bytes in ipairs(data) do operands[i] = h.tensor(dtype, bytes:sub(1, n * f.size)) end
       local got = h.launch(track, module[track .. "_mutant"], operands, to, n)
       h.mutant(h.compare(to, got, expected, ulps, n), what)

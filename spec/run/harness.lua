@@ -7,13 +7,6 @@ local h = { failures = {}, groups = {}, ulps = {}, tile = 128 }
 h.PERIOD = 1025
 h.SIZES = { 1, 7, 1000, 1025 }
 h.LARGE = 1 << 20
--- Elements beyond a tensor read as zero, which is no divisor of integers: whole tiles only.
-h.WHOLE = { 128, 384, 896, 1024 }
-
-function h.sizes(row, dtype, track)
-  local is_integer = formats.of[dtype].class ~= "float"
-  return row.divisor and is_integer and track == "tile" and h.WHOLE or h.SIZES
-end
 
 function h.fail(text, ...)
   local message = select("#", ...) > 0 and text:format(...) or text
