@@ -262,13 +262,6 @@ GpVal gp_lower_MinMax(GpLower *lo, const GpLowerCall *call) {
     return gp_call_result(lo, call, gp_build2(&lo->b, op, x[0], x[1]));
 }
 
-GpVal gp_lower_FmaTile(GpLower *lo, const GpLowerCall *call) {
-    GpValue *x[3];
-    gp_tile_read(lo, call, x, 3);
-    const GpIrType *t = x[0]->type;
-    return gp_call_result(lo, call, gp_build(&lo->b, GpOp_Fma, x, 3, &t, 1)->results[0]);
-}
-
 GpVal gp_lower_TrueDiv(GpLower *lo, const GpLowerCall *call) {
     GpValue *x[2];
     gp_tile_read(lo, call, x, 2);

@@ -105,11 +105,14 @@ static void call_fn(GpBuild *b, GpPlace *dst, GpNode *n, GpAstCall *call) {
     const GpRes *res = n->res;
     Callee c = {res->def, res->args, res->arg_count, call->callee->span, n};
     GpOperand *uses = GP_NEW_ARRAY(b->arena, GpOperand, call->args.len);
-    const GpType **params = GP_NEW_ARRAY(b->arena, const GpType *, call->args.len);
+    uint32_t declared = GP_MAX(call->args.len, res->def->sig.param_count);
+    const GpType **params = GP_NEW_ARRAY(b->arena, const GpType *, declared);
     for (uint32_t i = 0; i < call->args.len; i++) {
         uses[i] = build_arg(b, call->args.at[i], res->def, i);
         params[i] = gp_expr_type(call->args.at[i]);
     }
+    for (uint32_t i = call->args.len; i < declared; i++) /* modes that were left out */
+        params[i] = gp_ty_unit(b->f->c->types);
     finish_call(b, dst, &c, uses, params, call->args.len);
 }
 

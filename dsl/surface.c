@@ -5,28 +5,34 @@
 
 static uint32_t operands(GpSig sig) { return sig == GpSig_Float2 ? 2 : 1; }
 
-/* The peer's spelling of some operations ends in modes; only the one that is computed is taken. */
-static const char *modes_of(const char *name) {
-    static const struct {
-        const char *name, *params;
-    } rows[] = {
-        {"sqrt", ", #[optional] rounding: rounding::NearestEven, #[optional] ftz: ftz::Disabled"},
-        {"rsqrt", ", #[optional] ftz: ftz::Disabled"},
-        {"exp2", ", #[optional] ftz: ftz::Disabled"},
+/* The peer's spelling of some operations ends in modes: those are an intrinsic. */
+typedef struct Moded {
+    const char *name, *intrinsic, *generics, *params;
+} Moded;
+
+static const Moded *find_moded(const char *name) {
+    static const Moded rows[] = {
+        {"sqrt", "RootMode", ", R: rounding::Mode, F: ftz::Mode",
+         ", #[optional] rounding: R, #[optional] ftz: F"},
+        {"rsqrt", "MathMode", ", F: ftz::Mode", ", #[optional] ftz: F"},
+        {"exp2", "MathMode", ", F: ftz::Mode", ", #[optional] ftz: F"},
     };
     for (size_t i = 0; i < GP_COUNT(rows); i++) {
         if (strcmp(rows[i].name, name) == 0)
-            return rows[i].params;
+            return &rows[i];
     }
-    return "";
+    return NULL;
 }
 
 static void print_tile_fn(const GpOpInfo *op, GpText *out) {
-    gp_text_printf(out, "/// %s\n#[op = \"%s\"]\npub fn %s<E: FloatElement, const S: [i32; N]>(",
-                   op->doc, op->name, op->name);
+    const Moded *m = find_moded(op->name);
+    gp_text_printf(out, "/// %s\n#[%s = \"%s\"]\n", op->doc, m ? "intrinsic" : "op",
+                   m ? m->intrinsic : op->name);
+    gp_text_printf(out, "pub fn %s<E: FloatElement, const S: [i32; N]%s>(", op->name,
+                   m ? m->generics : "");
     for (uint32_t i = 0; i < operands(op->sig); i++)
         gp_text_printf(out, "%s%c: Tile<E, S>", i ? ", " : "", "xy"[i]);
-    gp_text_printf(out, "%s) -> Tile<E, S>;\n", modes_of(op->name));
+    gp_text_printf(out, "%s) -> Tile<E, S>;\n", m ? m->params : "");
 }
 
 static void print_method(const GpOpInfo *op, GpText *out) {

@@ -236,16 +236,92 @@ pub mod core {
     pub fn mini<E: IntElement, const S: [i32; N]>(lhs: Tile<E, S>, rhs: Tile<E, S>) -> Tile<E, S>;
     #[intrinsic(MinMax, "max")]
     pub fn maxi<E: IntElement, const S: [i32; N]>(lhs: Tile<E, S>, rhs: Tile<E, S>) -> Tile<E, S>;
-    #[intrinsic(MinMax, "min")]
-    pub fn minf<E: FloatElement, const S: [i32; N]>(lhs: Tile<E, S>, rhs: Tile<E, S>, #[optional] nan: nan::Disabled, #[optional] ftz: ftz::Disabled) -> Tile<E, S>;
-    #[intrinsic(MinMax, "max")]
-    pub fn maxf<E: FloatElement, const S: [i32; N]>(lhs: Tile<E, S>, rhs: Tile<E, S>, #[optional] nan: nan::Disabled, #[optional] ftz: ftz::Disabled) -> Tile<E, S>;
+    #[intrinsic = "MinMaxFloat"]
+    pub fn minf<E: FloatElement, const S: [i32; N], M: nan::Mode, F: ftz::Mode>(lhs: Tile<E, S>, rhs: Tile<E, S>, #[optional] nan: M, #[optional] ftz: F) -> Tile<E, S>;
+    #[intrinsic = "MinMaxFloat"]
+    pub fn maxf<E: FloatElement, const S: [i32; N], M: nan::Mode, F: ftz::Mode>(lhs: Tile<E, S>, rhs: Tile<E, S>, #[optional] nan: M, #[optional] ftz: F) -> Tile<E, S>;
+    #[intrinsic = "NamedFloat"]
+    pub fn addf<E: FloatElement, const S: [i32; N], R: rounding::Mode, F: ftz::Mode>(lhs: Tile<E, S>, rhs: Tile<E, S>, rounding: R, ftz: F) -> Tile<E, S>;
+    #[intrinsic = "NamedFloat"]
+    pub fn subf<E: FloatElement, const S: [i32; N], R: rounding::Mode, F: ftz::Mode>(lhs: Tile<E, S>, rhs: Tile<E, S>, rounding: R, ftz: F) -> Tile<E, S>;
+    #[intrinsic = "NamedFloat"]
+    pub fn mulf<E: FloatElement, const S: [i32; N], R: rounding::Mode, F: ftz::Mode>(lhs: Tile<E, S>, rhs: Tile<E, S>, rounding: R, ftz: F) -> Tile<E, S>;
+    #[intrinsic = "NamedFloat"]
+    pub fn divf<E: FloatElement, const S: [i32; N], R: rounding::Mode, F: ftz::Mode>(lhs: Tile<E, S>, rhs: Tile<E, S>, rounding: R, ftz: F) -> Tile<E, S>;
+    #[intrinsic = "NamedFloat"]
+    pub fn remf<E: FloatElement, const S: [i32; N]>(lhs: Tile<E, S>, rhs: Tile<E, S>) -> Tile<E, S>;
+    #[intrinsic = "NamedFloat"]
+    pub fn negf<E: FloatElement, const S: [i32; N]>(x: Tile<E, S>) -> Tile<E, S>;
+    #[intrinsic = "NamedFloat"]
+    pub fn absf<E: FloatElement, const S: [i32; N]>(x: Tile<E, S>) -> Tile<E, S>;
+    #[intrinsic = "NamedInt"]
+    pub fn addi<E: IntElement, const S: [i32; N], O: overflow::Mode>(lhs: Tile<E, S>, rhs: Tile<E, S>, overflow: O) -> Tile<E, S>;
+    #[intrinsic = "NamedInt"]
+    pub fn subi<E: IntElement, const S: [i32; N], O: overflow::Mode>(lhs: Tile<E, S>, rhs: Tile<E, S>, overflow: O) -> Tile<E, S>;
+    #[intrinsic = "NamedInt"]
+    pub fn muli<E: IntElement, const S: [i32; N], O: overflow::Mode>(lhs: Tile<E, S>, rhs: Tile<E, S>, overflow: O) -> Tile<E, S>;
+    #[intrinsic = "NamedInt"]
+    pub fn shli<E: IntElement, const S: [i32; N], O: overflow::Mode>(lhs: Tile<E, S>, rhs: Tile<E, S>, overflow: O) -> Tile<E, S>;
+    #[intrinsic = "NamedInt"]
+    pub fn andi<E: ElementType, const S: [i32; N]>(lhs: Tile<E, S>, rhs: Tile<E, S>) -> Tile<E, S>;
+    #[intrinsic = "NamedInt"]
+    pub fn ori<E: ElementType, const S: [i32; N]>(lhs: Tile<E, S>, rhs: Tile<E, S>) -> Tile<E, S>;
+    #[intrinsic = "NamedInt"]
+    pub fn xori<E: ElementType, const S: [i32; N]>(lhs: Tile<E, S>, rhs: Tile<E, S>) -> Tile<E, S>;
+    #[intrinsic = "NamedInt"]
+    pub fn shri<E: IntElement, const S: [i32; N]>(lhs: Tile<E, S>, rhs: Tile<E, S>) -> Tile<E, S>;
+    #[intrinsic = "NamedInt"]
+    pub fn negi<E: IntElement, const S: [i32; N], O: overflow::Mode>(x: Tile<E, S>, overflow: O) -> Tile<E, S>;
+    #[intrinsic = "NamedInt"]
+    pub fn absi<E: IntElement, const S: [i32; N]>(x: Tile<E, S>) -> Tile<E, S>;
+    #[intrinsic = "NamedInt"]
+    pub fn noti<E: ElementType, const S: [i32; N]>(x: Tile<E, S>) -> Tile<E, S>;
+    #[intrinsic = "NamedDivide"]
+    pub fn divi<E: IntElement, const S: [i32; N], R: rounding::Mode>(lhs: Tile<E, S>, rhs: Tile<E, S>, rounding: R) -> Tile<E, S>;
+    #[intrinsic = "NamedDivide"]
+    pub fn remi<E: IntElement, const S: [i32; N]>(lhs: Tile<E, S>, rhs: Tile<E, S>) -> Tile<E, S>;
+    #[intrinsic = "MulHigh"]
+    pub fn mulhii<E: IntElement, const S: [i32; N]>(lhs: Tile<E, S>, rhs: Tile<E, S>) -> Tile<E, S>;
+    #[intrinsic = "NamedCompare"]
+    pub fn cmpi<E: ElementType, const S: [i32; N], P: predicate::Mode>(lhs: Tile<E, S>, rhs: Tile<E, S>, predicate: P) -> Tile<bool, S>;
+    #[intrinsic = "NamedCompare"]
+    pub fn cmpf<E: FloatElement, const S: [i32; N], P: predicate::Mode, O: cmp_ordering::Mode>(lhs: Tile<E, S>, rhs: Tile<E, S>, predicate: P, ordering: O) -> Tile<bool, S>;
+    #[intrinsic = "NamedConvert"]
+    pub fn ftof<FROM: FloatElement, TO: FloatElement, const S: [i32; N], R: rounding::Mode>(x: Tile<FROM, S>, rounding: R) -> Tile<TO, S>;
+    #[intrinsic = "NamedConvert"]
+    pub fn ftoi<FROM: FloatElement, TO: IntElement, const S: [i32; N], R: rounding::Mode>(x: Tile<FROM, S>, rounding: R) -> Tile<TO, S>;
+    #[intrinsic = "NamedConvert"]
+    pub fn itof<FROM: IntElement, TO: FloatElement, const S: [i32; N], R: rounding::Mode>(x: Tile<FROM, S>, rounding: R) -> Tile<TO, S>;
+    #[intrinsic = "NamedConvert"]
+    pub fn exti<FROM: ElementType, TO: IntElement, const S: [i32; N]>(x: Tile<FROM, S>) -> Tile<TO, S>;
+    #[intrinsic = "NamedConvert"]
+    pub fn trunci<FROM: IntElement, TO: ElementType, const S: [i32; N], O: overflow::Mode>(x: Tile<FROM, S>, overflow: O) -> Tile<TO, S>;
+    #[intrinsic = "BitcastTile"]
+    pub fn bitcast<FROM: ElementType, TO: ElementType, const S: [i32; N]>(source: Tile<FROM, S>) -> Tile<TO, S>;
+    #[intrinsic = "Assume"]
+    pub unsafe fn assume_div_by<T, const A: i32>(x: T) -> T;
+    #[intrinsic = "Assume"]
+    pub unsafe fn assume_div_by_every_along<T, const A: i32, const B: i32, const C: i32>(x: T) -> T;
+    #[intrinsic = "Assume"]
+    pub unsafe fn assume_bounds_lower<T, const A: i32>(x: T) -> T;
+    #[intrinsic = "Assume"]
+    pub unsafe fn assume_bounds_upper<T, const A: i32>(x: T) -> T;
+    #[intrinsic = "Assume"]
+    pub unsafe fn assume_bounds<T, const A: i32, const B: i32>(x: T) -> T;
+    #[intrinsic = "Assume"]
+    pub unsafe fn assume_same_elements_1d<T, const A: i32>(x: T) -> T;
+    #[intrinsic = "Assume"]
+    pub unsafe fn assume_same_elements_2d<T, const A: i32, const B: i32>(x: T) -> T;
+    #[intrinsic = "Assume"]
+    pub unsafe fn assume_same_elements_3d<T, const A: i32, const B: i32, const C: i32>(x: T) -> T;
+    #[intrinsic = "Assume"]
+    pub unsafe fn assume_same_elements_4d<T, const A: i32, const B: i32, const C: i32, const D: i32>(x: T) -> T;
     #[intrinsic(MinMax, "min")]
     pub fn min<E: ElementType>(a: E, b: E) -> E;
     #[intrinsic(MinMax, "max")]
     pub fn max<E: ElementType>(a: E, b: E) -> E;
-    #[intrinsic = "FmaTile"]
-    pub fn fma<E: FloatElement, const S: [i32; N]>(lhs: Tile<E, S>, rhs: Tile<E, S>, acc: Tile<E, S>, #[optional] rounding: rounding::NearestEven, #[optional] ftz: ftz::Disabled) -> Tile<E, S>;
+    #[intrinsic = "NamedFloat"]
+    pub fn fma<E: FloatElement, const S: [i32; N], R: rounding::Mode, F: ftz::Mode>(lhs: Tile<E, S>, rhs: Tile<E, S>, acc: Tile<E, S>, #[optional] rounding: R, #[optional] ftz: F) -> Tile<E, S>;
     #[intrinsic = "TrueDiv"]
     pub fn true_div<E: FloatElement, const S: [i32; N]>(a: Tile<E, S>, b: Tile<E, S>) -> Tile<E, S>;
     #[intrinsic = "CeilDiv"]
@@ -379,5 +455,50 @@ pub mod core {
         #[derive(Clone, Copy)]
         pub struct System;
         impl Mode for System {}
+    }
+    pub mod overflow {
+        pub trait Mode {}
+        #[derive(Clone, Copy)]
+        pub struct None;
+        impl Mode for None {}
+        #[derive(Clone, Copy)]
+        pub struct NoSignedWrap;
+        impl Mode for NoSignedWrap {}
+        #[derive(Clone, Copy)]
+        pub struct NoUnsignedWrap;
+        impl Mode for NoUnsignedWrap {}
+        #[derive(Clone, Copy)]
+        pub struct NoWrap;
+        impl Mode for NoWrap {}
+    }
+    pub mod predicate {
+        pub trait Mode {}
+        #[derive(Clone, Copy)]
+        pub struct Equal;
+        impl Mode for Equal {}
+        #[derive(Clone, Copy)]
+        pub struct NotEqual;
+        impl Mode for NotEqual {}
+        #[derive(Clone, Copy)]
+        pub struct LessThan;
+        impl Mode for LessThan {}
+        #[derive(Clone, Copy)]
+        pub struct LessThanOrEqual;
+        impl Mode for LessThanOrEqual {}
+        #[derive(Clone, Copy)]
+        pub struct GreaterThan;
+        impl Mode for GreaterThan {}
+        #[derive(Clone, Copy)]
+        pub struct GreaterThanOrEqual;
+        impl Mode for GreaterThanOrEqual {}
+    }
+    pub mod cmp_ordering {
+        pub trait Mode {}
+        #[derive(Clone, Copy)]
+        pub struct Ordered;
+        impl Mode for Ordered {}
+        #[derive(Clone, Copy)]
+        pub struct Unordered;
+        impl Mode for Unordered {}
     }
 }
