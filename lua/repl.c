@@ -37,6 +37,33 @@ static bool find_function(void *library, const char *name, void *to) {
     return symbol != NULL;
 }
 
+/* readline's callbacks have no argument for it. */
+static struct {
+    lua_State *L;
+    int index;   /* between the calls for one word */
+    int *append; /* readline's: the character behind a word that is complete */
+} completion;
+
+static char *next_completion(const char *text, int state) {
+    completion.index = state == 0 ? 0 : completion.index + 1;
+    *completion.append = '\0';
+    return gp_repl_complete(completion.L, text, completion.index);
+}
+
+/* Names alone are completed: no file names where there is no match. */
+static void offer_completion(void *library) {
+    static const char breaks[] = " \t\n\"'><=;|&{}()[],+-*/%^~#";
+    const char **word_breaks = dlsym(library, "rl_completer_word_break_characters");
+    char *(**entry)(const char *, int) = NULL;
+    void *symbol = dlsym(library, "rl_completion_entry_function");
+    completion.append = dlsym(library, "rl_completion_append_character");
+    memcpy(&entry, &symbol, sizeof(symbol));
+    if (!word_breaks || !entry || !completion.append)
+        return;
+    *word_breaks = breaks;
+    *entry = next_completion;
+}
+
 static bool find_editor(void *library, Editor *e) {
     if (!find_function(library, "readline", &e->readline))
         return false;
@@ -46,6 +73,7 @@ static bool find_editor(void *library, Editor *e) {
     const char **name = dlsym(library, "rl_readline_name"); /* for `$if lua` in inputrc */
     if (name)
         *name = "lua";
+    offer_completion(library);
     return true;
 }
 
@@ -173,6 +201,7 @@ static void print_results(lua_State *L) {
 }
 
 void gp_repl_run(lua_State *L) {
+    completion.L = L;
     Editor editor = load_editor();
     int status;
     while ((status = load_line(L, &editor)) != -1) {

@@ -148,6 +148,7 @@ describe("state", function()
   -- Objects that change and belong to no session, each with what makes it unavoidable.
   local ALLOWED = {
     ["cli.c signalled"] = "a signal handler takes no argument",
+    ["repl.c completion"] = "readline's callbacks take no argument",
     ["cli.c program"] = "the program's name, as in lua.c, for messages of any moment",
     ["llvm_shim.c targets_once"] = "LLVM's registry of targets belongs to the process",
     ["limage.c *"] = "stb_image_write's settings and tables, which nothing writes",
