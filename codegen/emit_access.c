@@ -109,18 +109,54 @@ static LLVMValueRef emit_cas_loop(GpEmit *e, const Element *x) {
     return from_bits(e, x->elem, seen);
 }
 
+/* ptx: the operation; kinds: the letter of its type for unsigned, signed and float */
 typedef struct UpdateRow {
     LLVMAtomicRMWBinOp as_signed, as_unsigned;
+    const char *ptx;
+    char kinds[4];
 } UpdateRow;
 static const UpdateRow updates[GpAtomic_count] = {
-    [GpAtomic_Add] = {LLVMAtomicRMWBinOpAdd, LLVMAtomicRMWBinOpAdd},
-    [GpAtomic_And] = {LLVMAtomicRMWBinOpAnd, LLVMAtomicRMWBinOpAnd},
-    [GpAtomic_Or] = {LLVMAtomicRMWBinOpOr, LLVMAtomicRMWBinOpOr},
-    [GpAtomic_Xor] = {LLVMAtomicRMWBinOpXor, LLVMAtomicRMWBinOpXor},
-    [GpAtomic_Max] = {LLVMAtomicRMWBinOpMax, LLVMAtomicRMWBinOpUMax},
-    [GpAtomic_Min] = {LLVMAtomicRMWBinOpMin, LLVMAtomicRMWBinOpUMin},
-    [GpAtomic_Xchg] = {LLVMAtomicRMWBinOpXchg, LLVMAtomicRMWBinOpXchg},
+    [GpAtomic_Add] = {LLVMAtomicRMWBinOpAdd, LLVMAtomicRMWBinOpAdd, "add", "uuf"},
+    [GpAtomic_And] = {LLVMAtomicRMWBinOpAnd, LLVMAtomicRMWBinOpAnd, "and", "bbb"},
+    [GpAtomic_Or] = {LLVMAtomicRMWBinOpOr, LLVMAtomicRMWBinOpOr, "or", "bbb"},
+    [GpAtomic_Xor] = {LLVMAtomicRMWBinOpXor, LLVMAtomicRMWBinOpXor, "xor", "bbb"},
+    [GpAtomic_Max] = {LLVMAtomicRMWBinOpMax, LLVMAtomicRMWBinOpUMax, "max", "us"},
+    [GpAtomic_Min] = {LLVMAtomicRMWBinOpMin, LLVMAtomicRMWBinOpUMin, "min", "us"},
+    [GpAtomic_Xchg] = {LLVMAtomicRMWBinOpXchg, LLVMAtomicRMWBinOpXchg, "exch", "bbb"},
 };
+
+/* The NVPTX backend drops order and scope of atomicrmw (LLVM 22 prints `atom.global.xor.b64`
+** whatever they are), so updates that PTX has are written out. */
+static LLVMValueRef emit_ptx_update(GpEmit *e, const Element *x, LLVMValueRef v) {
+    static const char *const orders[GpOrdering_count] = {
+        [GpOrdering_Weak] = "relaxed",    [GpOrdering_Relaxed] = "relaxed",
+        [GpOrdering_Acquire] = "acquire", [GpOrdering_Release] = "release",
+        [GpOrdering_AcqRel] = "acq_rel"};
+    static const char *const ranges[GpMemScope_count] = {
+        [GpMemScope_Block] = "cta", [GpMemScope_Device] = "gpu", [GpMemScope_System] = "sys"};
+    const UpdateRow *row = &updates[x->inst->atomic];
+    uint32_t bits = gp_elem_info[x->elem].bits;
+    bool is_sum = gp_elem_is_float(x->elem) && x->inst->atomic == GpAtomic_Add;
+    char kind = row->kinds[is_sum ? 2 : gp_elem_is_signed(x->elem) ? 1 : 0];
+    const char *text = gp_arena_printf(
+        e->arena, "atom.%s.%s.global.%s.%c%u $0, [$1], $2;", orders[x->inst->ordering],
+        ranges[x->inst->scope], row->ptx, kind, (unsigned)bits);
+    char letter = is_sum ? (bits == 64 ? 'd' : 'f') : bits == 64 ? 'l' : 'r';
+    const char *constraints =
+        gp_arena_printf(e->arena, "=%c,l,%c,~{memory}", letter, letter);
+    LLVMTypeRef types[] = {LLVMTypeOf(x->ptr), LLVMTypeOf(v)};
+    LLVMTypeRef type = LLVMFunctionType(LLVMTypeOf(v), types, 2, false);
+    LLVMValueRef code = LLVMGetInlineAsm(type, text, strlen(text), constraints,
+                                         strlen(constraints), true, false, LLVMInlineAsmDialectATT,
+                                         false);
+    LLVMValueRef args[] = {x->ptr, v};
+    return LLVMBuildCall2(e->b, type, code, args, 2, "");
+}
+
+static bool is_ptx_update(const GpEmit *e, const Element *x) {
+    return e->is_gpu && gp_elem_info[x->elem].bits >= 32 &&
+           x->inst->operands[0]->type->space == GpSpace_Global;
+}
 
 static LLVMValueRef emit_update(GpEmit *e, void *ud) {
     const Element *x = ud;
@@ -131,6 +167,10 @@ static LLVMValueRef emit_update(GpEmit *e, void *ud) {
     if (is_sum && !is_native)
         return emit_cas_loop(e, x);
     LLVMValueRef v = is_sum ? x->value : to_bits(e, x->elem, x->value);
+    if (is_ptx_update(e, x)) {
+        v = emit_ptx_update(e, x, v);
+        return is_sum ? v : from_bits(e, x->elem, v);
+    }
     v = LLVMBuildAtomicRMW(e->b, is_sum ? LLVMAtomicRMWBinOpFAdd : op, x->ptr, v,
                            orderings[x->inst->ordering], false);
     set_scope(e, x->inst, v);
@@ -140,16 +180,17 @@ static LLVMValueRef emit_update(GpEmit *e, void *ud) {
 LLVMValueRef gp_emit_access(GpEmit *e, const GpInst *inst, LLVMValueRef const *x,
                             LLVMValueRef extra) {
     Element a = {.inst = inst, .elem = inst->operands[0]->type->elem};
-    LLVMValueRef mask, offset = x[1];
+    LLVMValueRef offset = x[1];
     a.ptr = LLVMBuildGEP2(e->b, gp_emit_mem_type(e, a.elem), x[0], &offset, 1, "");
     LLVMTypeRef type = gp_emit_type(e, a.elem);
     if (inst->op == GpOp_Gather) {
-        LLVMValueRef v = gp_emit_guarded(e, x[2], type, emit_gather, &a);
+        LLVMValueRef ok = extra ? LLVMBuildAnd(e->b, x[2], extra, "") : x[2];
+        LLVMValueRef v = gp_emit_guarded(e, ok, type, emit_gather, &a);
         return LLVMBuildSelect(e->b, x[2], v, x[3], "");
     }
     a.value = inst->op == GpOp_AtomicCas ? x[3] : x[2];
     a.expected = inst->op == GpOp_AtomicCas ? x[2] : NULL;
-    mask = inst->op == GpOp_AtomicCas ? x[4] : x[3];
+    LLVMValueRef mask = inst->op == GpOp_AtomicCas ? x[4] : x[3];
     if (extra)
         mask = LLVMBuildAnd(e->b, mask, extra, "");
     if (inst->op == GpOp_Scatter)

@@ -5,22 +5,14 @@
 ** tile (uniformly) between the interior and the ragged form. Broadcast and reshape read other
 ** elements: cheap expressions are evaluated again at the wanted coordinates, others go through
 ** shared memory. Control flow on the tile track is uniform, so barriers are legal anywhere. */
-#include "codegen/emit.h"
+#include "codegen/emit_tile_gpu.h"
 
 enum { LEAST_THREADS = 32, USUAL_THREADS = 128, MOST_THREADS = 512 };
-enum { USUAL_WORDS = 32, MOST_WORDS = 64, MOST_SHARED = 48 * 1024, RECOMPUTE_DEPTH = 4 };
-
-typedef struct ShapeLayout {
-    GpShape shape;
-    const GpLayout *layout;
-    LLVMValueRef coord[GP_MAX_RANK]; /* i64: this thread's part of the coordinates */
-    LLVMValueRef is_owner;           /* NULL: no element is held twice */
-    struct ShapeLayout *next;
-} ShapeLayout;
+enum { USUAL_WORDS = 32, MOST_WORDS = 64, RECOMPUTE_DEPTH = 4 };
 
 struct GpTileGpu {
     uint32_t threads, vector;
-    ShapeLayout *layouts;
+    GpShapeLayout *layouts;
     LLVMValueRef shared; /* the exchange buffer */
     uint64_t shared_bytes;
 };
@@ -81,7 +73,7 @@ bool gp_tile_gpu_prepare(GpEmit *e) {
     return false;
 }
 
-static LLVMValueRef thread_number(GpEmit *e) { return e->thread_id[0]; }
+LLVMValueRef gp_gpu_thread(GpEmit *e) { return e->thread_id[0]; }
 
 /* Sum over the thread's bits of their bases on `axis`. Consecutive bits whose bases double are
 ** one shift and mask. Bases of a blocked layout are disjoint bits, so XOR is addition. */
@@ -101,7 +93,7 @@ static LLVMValueRef thread_coord(GpEmit *e, const GpLayout *l, int axis) {
         }
         while (end < bits && basis[end] == basis[end - 1] * 2)
             end++;
-        LLVMValueRef part = LLVMBuildLShr(e->b, thread_number(e), gp_emit_i32(e, i), "");
+        LLVMValueRef part = LLVMBuildLShr(e->b, gp_gpu_thread(e), gp_emit_i32(e, i), "");
         part = LLVMBuildAnd(e->b, part, gp_emit_i32(e, (INT64_C(1) << (end - i)) - 1), "");
         part = LLVMBuildNSWMul(e->b, part, gp_emit_i32(e, basis[i]), "");
         sum = LLVMBuildNSWAdd(e->b, sum, part, "");
@@ -124,17 +116,17 @@ static LLVMValueRef owner_test(GpEmit *e, const GpLayout *l) {
     }
     if (!mask)
         return NULL;
-    LLVMValueRef extra = LLVMBuildAnd(e->b, thread_number(e), gp_emit_i32(e, (int32_t)mask), "");
+    LLVMValueRef extra = LLVMBuildAnd(e->b, gp_gpu_thread(e), gp_emit_i32(e, (int32_t)mask), "");
     return LLVMBuildICmp(e->b, LLVMIntEQ, extra, gp_emit_i32(e, 0), "");
 }
 
 /* Made at the function's entry, so that it dominates every use. */
-static const ShapeLayout *layout_of(GpEmit *e, const GpShape *shape) {
-    for (ShapeLayout *s = e->gpu->layouts; s; s = s->next)
+const GpShapeLayout *gp_gpu_layout(GpEmit *e, const GpShape *shape) {
+    for (GpShapeLayout *s = e->gpu->layouts; s; s = s->next)
         if (gp_shape_eq(&s->shape, shape))
             return s;
-    ShapeLayout *s = GP_NEW(e->arena, ShapeLayout);
-    *s = (ShapeLayout){.shape = *shape, .next = e->gpu->layouts};
+    GpShapeLayout *s = GP_NEW(e->arena, GpShapeLayout);
+    *s = (GpShapeLayout){.shape = *shape, .next = e->gpu->layouts};
     s->layout = gp_layout_blocked(e->arena, shape, e->gpu->vector, e->gpu->threads);
     LLVMBasicBlockRef here = LLVMGetInsertBlock(e->b);
     gp_emit_at(e, e->entry);
@@ -147,15 +139,15 @@ static const ShapeLayout *layout_of(GpEmit *e, const GpShape *shape) {
 }
 
 uint32_t gp_tile_gpu_registers(GpEmit *e, const GpIrType *type) {
-    return gp_layout_registers(layout_of(e, &type->shape)->layout);
+    return gp_layout_registers(gp_gpu_layout(e, &type->shape)->layout);
 }
 
-static LLVMValueRef register_of(const GpEmit *e, const GpValue *v, uint32_t r) {
+LLVMValueRef gp_gpu_register(const GpEmit *e, const GpValue *v, uint32_t r) {
     const GpBound *b = &e->bound[v->id];
     return b->at[b->count == 1 ? 0 : r];
 }
 
-static void coords_of(GpEmit *e, const ShapeLayout *s, uint32_t reg, LLVMValueRef *c) {
+void gp_gpu_coords(GpEmit *e, const GpShapeLayout *s, uint32_t reg, LLVMValueRef *c) {
     int32_t at[GP_MAX_RANK];
     gp_layout_at(s->layout, reg, 0, 0, at);
     for (int a = 0; a < s->shape.rank; a++)
@@ -176,7 +168,7 @@ static LLVMValueRef axis_offset(GpEmit *e, const GpTensorArg *t, LLVMValueRef at
 typedef struct Access {
     const GpInst *inst;
     const GpTensorArg *tensor;
-    const ShapeLayout *layout;
+    const GpShapeLayout *layout;
     GpElem elem;
     uint32_t registers, run; /* elements that one instruction moves */
     LLVMValueRef first;
@@ -184,7 +176,7 @@ typedef struct Access {
 
 static Access access_of(GpEmit *e, const GpInst *inst) {
     Access a = {.inst = inst, .tensor = &e->tensors[inst->operands[0]->index]};
-    a.layout = layout_of(e, gp_tile_shape(inst));
+    a.layout = gp_gpu_layout(e, gp_tile_shape(inst));
     a.elem = inst->operands[0]->type->elem;
     a.registers = gp_layout_registers(a.layout->layout);
     a.run = 1;
@@ -212,7 +204,7 @@ static LLVMValueRef register_address(GpEmit *e, const Access *a, uint32_t reg) {
 static LLVMValueRef in_bounds(GpEmit *e, const Access *a, uint32_t reg) {
     const GpValue *mask = gp_tile_mask(a->inst);
     LLVMValueRef c[GP_MAX_RANK], ok = mask ? gp_emit_get(e, mask) : gp_emit_bool(e, true);
-    coords_of(e, a->layout, reg, c);
+    gp_gpu_coords(e, a->layout, reg, c);
     for (int x = 0; x < a->layout->shape.rank; x++) {
         LLVMValueRef at = LLVMBuildNSWAdd(e->b, gp_tile_start(e, a->inst, x), c[x], "");
         LLVMValueRef dim =
@@ -265,7 +257,54 @@ static void load_ragged(GpEmit *e, const Access *a, LLVMValueRef *out) {
     }
 }
 
+/* Whether the accesses to a tensor may touch one element from several threads: some store, and
+** not all are of one tile at one place, whose elements each stay with one thread. Tiles at element
+** coordinates may overlap from one turn of a loop to the next. */
+typedef struct Sharing {
+    const GpIrFn *fn;
+    const GpValue *tensor;
+    const GpInst *first;
+    bool has_store, has_places;
+} Sharing;
+
+static bool may_alias(const GpIrFn *fn, const GpValue *a, const GpValue *b) {
+    const GpIrParam *p = &fn->params[a->index], *q = &fn->params[b->index];
+    return a == b || (!p->is_unique && !q->is_unique && (p->is_written || q->is_written));
+}
+
+static bool is_same_place(const GpInst *a, const GpInst *b) {
+    const GpShape *shape = gp_tile_shape(a);
+    uint32_t first_a = a->op == GpOp_StoreTile ? 2 : 1, first_b = b->op == GpOp_StoreTile ? 2 : 1;
+    if (a->operands[0] != b->operands[0] || a->by_element != b->by_element ||
+        !gp_shape_eq(shape, gp_tile_shape(b)))
+        return false;
+    for (uint32_t x = 0; x < shape->rank; x++)
+        if (a->operands[first_a + x] != b->operands[first_b + x])
+            return false;
+    return true;
+}
+
+static void note_access(GpInst *inst, void *ud) {
+    Sharing *s = ud;
+    if ((inst->op != GpOp_LoadTile && inst->op != GpOp_StoreTile) ||
+        !may_alias(s->fn, inst->operands[0], s->tensor))
+        return;
+    s->has_store |= inst->op == GpOp_StoreTile;
+    if (!s->first)
+        s->first = inst;
+    s->has_places |= inst->by_element || !is_same_place(s->first, inst);
+}
+
+/* Earlier accesses to such a tensor come before this one in every thread. */
+static void order_access(GpEmit *e, const GpInst *inst) {
+    Sharing s = {.fn = e->fn, .tensor = inst->operands[0]};
+    gp_ir_walk((GpIrFn *)(uintptr_t)e->fn, GpWalk_Before, note_access, &s);
+    if (s.has_store && s.has_places)
+        gp_gpu_barrier(e);
+}
+
 static void lower_load(GpEmit *e, const GpInst *inst) {
+    order_access(e, inst);
     Access a = access_of(e, inst);
     GpBound fast = gp_emit_bound_make(e, a.registers), slow = gp_emit_bound_make(e, a.registers);
     GpBound out = gp_emit_bound_make(e, a.registers);
@@ -295,13 +334,13 @@ static void store_interior(GpEmit *e, const Access *a, const GpValue *v) {
     for (uint32_t r = 0; r < a->registers; r += a->run) {
         LLVMValueRef ptr = register_address(e, a, r);
         if (a->run == 1) {
-            gp_emit_mem_store(e, a->elem, register_of(e, v, r), ptr);
+            gp_emit_mem_store(e, a->elem, gp_gpu_register(e, v, r), ptr);
             continue;
         }
         LLVMValueRef x = LLVMGetPoison(vector);
         for (uint32_t i = 0; i < a->run; i++)
             x = LLVMBuildInsertElement(e->b, x,
-                                       gp_emit_to_mem(e, a->elem, register_of(e, v, r + i)),
+                                       gp_emit_to_mem(e, a->elem, gp_gpu_register(e, v, r + i)),
                                        gp_emit_i32(e, i), "");
         LLVMSetAlignment(LLVMBuildStore(e->b, x, ptr), a->run * gp_elem_info[a->elem].bytes);
     }
@@ -309,6 +348,7 @@ static void store_interior(GpEmit *e, const Access *a, const GpValue *v) {
 
 static void lower_store(GpEmit *e, const GpInst *inst) {
     const GpValue *v = inst->operands[1];
+    order_access(e, inst);
     Access a = access_of(e, inst);
     LLVMBasicBlockRef interior = gp_emit_block(e, "interior"), ragged = gp_emit_block(e, "ragged");
     LLVMBasicBlockRef join = gp_emit_block(e, "stored");
@@ -323,7 +363,7 @@ static void lower_store(GpEmit *e, const GpInst *inst) {
     LLVMBuildBr(e->b, join);
     gp_emit_at(e, ragged);
     for (uint32_t r = 0; r < a.registers; r++) {
-        GpPlace p = {a.elem, register_address(e, &a, r), in_bounds(e, &a, r), register_of(e, v, r),
+        GpPlace p = {a.elem, register_address(e, &a, r), in_bounds(e, &a, r), gp_gpu_register(e, v, r),
                      NULL};
         gp_tile_store(e, &p);
     }
@@ -389,24 +429,22 @@ static LLVMValueRef eval_at(GpEmit *e, const GpValue *v, LLVMValueRef const *c) 
     return gp_emit_element(e, inst, x);
 }
 
-static void emit_barrier(GpEmit *e) {
+void gp_gpu_barrier(GpEmit *e) {
     LLVMValueRef id = gp_emit_i32(e, 0);
     gp_emit_intrinsic(e, "llvm.nvvm.barrier.cta.sync.aligned.all", NULL, &id, 1);
 }
 
-static LLVMValueRef shared_buffer(GpEmit *e, const GpIrType *type) {
-    int64_t numel = 0;
-    bool fits = gp_shape_numel(&type->shape, &numel);
-    uint64_t bytes = (uint64_t)numel * gp_elem_info[type->elem].bytes;
-    if (!fits || bytes > MOST_SHARED) {
+LLVMValueRef gp_gpu_shared(GpEmit *e, uint64_t bytes, int64_t numel, GpElem elem) {
+    if (bytes > GP_GPU_SHARED && !e->refused) {
         GpDiag *d = gp_diag(e->diags, GpDiag_G0503, e->fn->span,
                             gp_arena_printf(e->arena, "%lld", (long long)numel),
-                            gp_elem_info[type->elem].name);
-        gp_note(d, "this tile changes its shape through shared memory, %d bytes at most",
-                MOST_SHARED);
+                            gp_elem_info[elem].name);
+        gp_note(d, "its elements go from thread to thread through shared memory, %d bytes at most",
+                GP_GPU_SHARED);
+        gp_help(d, "use smaller tiles");
         e->refused = true;
     }
-    LLVMTypeRef array = LLVMArrayType2(LLVMInt8TypeInContext(e->ctx), MOST_SHARED);
+    LLVMTypeRef array = LLVMArrayType2(LLVMInt8TypeInContext(e->ctx), GP_GPU_SHARED);
     if (!e->gpu->shared) {
         e->gpu->shared = LLVMAddGlobalInAddressSpace(e->module, array, "gp_exchange", 3);
         LLVMSetLinkage(e->gpu->shared, LLVMInternalLinkage);
@@ -417,23 +455,30 @@ static LLVMValueRef shared_buffer(GpEmit *e, const GpIrType *type) {
     return e->gpu->shared;
 }
 
+static LLVMValueRef shared_tile(GpEmit *e, const GpIrType *type) {
+    int64_t numel = 0;
+    bool fits = gp_shape_numel(&type->shape, &numel);
+    uint64_t bytes = (uint64_t)numel * gp_elem_info[type->elem].bytes;
+    return gp_gpu_shared(e, fits ? bytes : UINT64_MAX, numel, type->elem);
+}
+
 /* Every owner writes its elements; then every thread reads those it wants. */
 static void exchange(GpEmit *e, const GpInst *inst, GpBound out) {
     const GpValue *v = inst->operands[0];
-    const ShapeLayout *from = layout_of(e, &v->type->shape);
-    const ShapeLayout *to = layout_of(e, &inst->results[0]->type->shape);
-    LLVMValueRef shared = shared_buffer(e, v->type), c[GP_MAX_RANK], at[GP_MAX_RANK];
+    const GpShapeLayout *from = gp_gpu_layout(e, &v->type->shape);
+    const GpShapeLayout *to = gp_gpu_layout(e, &inst->results[0]->type->shape);
+    LLVMValueRef shared = shared_tile(e, v->type), c[GP_MAX_RANK], at[GP_MAX_RANK];
     GpElem elem = v->type->elem;
-    emit_barrier(e);
+    gp_gpu_barrier(e);
     for (uint32_t r = 0; r < gp_layout_registers(from->layout); r++) {
-        coords_of(e, from, r, c);
+        gp_gpu_coords(e, from, r, c);
         LLVMValueRef ptr = gp_emit_gep(e, elem, shared, gp_tile_linear(e, &from->shape, c));
-        GpPlace p = {elem, ptr, from->is_owner, register_of(e, v, r), NULL};
+        GpPlace p = {elem, ptr, from->is_owner, gp_gpu_register(e, v, r), NULL};
         gp_tile_store(e, &p);
     }
-    emit_barrier(e);
+    gp_gpu_barrier(e);
     for (uint32_t r = 0; r < out.count; r++) {
-        coords_of(e, to, r, c);
+        gp_gpu_coords(e, to, r, c);
         gp_tile_moved_coords(e, inst, c, at);
         LLVMValueRef ptr = gp_emit_gep(e, elem, shared, gp_tile_linear(e, &from->shape, at));
         out.at[r] = gp_emit_mem_load(e, elem, ptr);
@@ -442,12 +487,12 @@ static void exchange(GpEmit *e, const GpInst *inst, GpBound out) {
 
 static void lower_view(GpEmit *e, const GpInst *inst) {
     const GpValue *v = inst->operands[0], *result = inst->results[0];
-    const ShapeLayout *to = layout_of(e, &result->type->shape);
+    const GpShapeLayout *to = gp_gpu_layout(e, &result->type->shape);
     GpBound out = gp_emit_bound_make(e, gp_layout_registers(to->layout));
     if (is_cheap(e, v, RECOMPUTE_DEPTH)) {
         for (uint32_t r = 0; r < out.count; r++) {
             LLVMValueRef c[GP_MAX_RANK], at[GP_MAX_RANK];
-            coords_of(e, to, r, c);
+            gp_gpu_coords(e, to, r, c);
             gp_tile_moved_coords(e, inst, c, at);
             out.at[r] = eval_at(e, v, at);
         }
@@ -458,11 +503,11 @@ static void lower_view(GpEmit *e, const GpInst *inst) {
 }
 
 static void lower_iota(GpEmit *e, const GpInst *inst) {
-    const ShapeLayout *s = layout_of(e, &inst->results[0]->type->shape);
+    const GpShapeLayout *s = gp_gpu_layout(e, &inst->results[0]->type->shape);
     GpBound out = gp_emit_bound_make(e, gp_layout_registers(s->layout));
     for (uint32_t r = 0; r < out.count; r++) {
         LLVMValueRef c[GP_MAX_RANK];
-        coords_of(e, s, r, c);
+        gp_gpu_coords(e, s, r, c);
         out.at[r] = iota_at(e, inst, c);
     }
     e->bound[inst->results[0]->id] = out;
@@ -471,7 +516,7 @@ static void lower_iota(GpEmit *e, const GpInst *inst) {
 LLVMValueRef gp_tile_gpu_any_zero(GpEmit *e, const GpValue *v) {
     LLVMValueRef any = gp_emit_bool(e, false);
     for (uint32_t r = 0; r < e->bound[v->id].count; r++) {
-        LLVMValueRef x = register_of(e, v, r);
+        LLVMValueRef x = gp_gpu_register(e, v, r);
         LLVMValueRef is_zero = LLVMBuildICmp(e->b, LLVMIntEQ, x, LLVMConstNull(LLVMTypeOf(x)), "");
         any = LLVMBuildOr(e->b, any, is_zero, "");
     }
@@ -489,7 +534,7 @@ void gp_tile_gpu_inst(GpEmit *e, const GpInst *inst) {
     else if (inst->op == GpOp_Iota)
         lower_iota(e, inst);
     else if (inst->op == GpOp_Extract)
-        gp_emit_set(e, inst->results[0], register_of(e, inst->operands[0], 0));
+        gp_emit_set(e, inst->results[0], gp_gpu_register(e, inst->operands[0], 0));
     else
         lower_view(e, inst);
 }

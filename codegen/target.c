@@ -102,14 +102,13 @@ static void refuse_all(OpCheck *c, const GpInst *inst) {
     c->ok = false;
 }
 
-static bool has_code(const OpCheck *c, const GpInst *inst) {
-    return !gp_op_is_refused(inst->op) &&
-           !(c->target->kind == GpTarget_Nvptx && gp_op_is_whole(inst->op));
-}
+static bool has_code(const GpInst *inst) { return !gp_op_is_refused(inst->op); }
 
-/* f8e4m3fn is computed in f32: an elementwise operation on it converts. f8e5m2 needs only f16. */
+/* f8e4m3fn is computed in f32: an elementwise operation or a sum on it converts. f8e5m2 needs only f16. */
 static bool converts_f8(const GpInst *inst) {
-    if (inst->op == GpOp_Const || !gp_sig_info[gp_op_info[inst->op].sig].elementwise)
+    bool is_sum = inst->op == GpOp_Mma ||
+                  (inst->op == GpOp_AtomicRmw && inst->atomic == GpAtomic_Add);
+    if (!is_sum && !gp_sig_info[gp_op_info[inst->op].sig].elementwise)
         return false;
     bool any = inst->result_count && inst->results[0]->type->elem == GpElem_F8E4;
     for (uint32_t i = 0; i < inst->operand_count; i++)
@@ -120,7 +119,7 @@ static bool converts_f8(const GpInst *inst) {
 static void check_op(GpInst *inst, void *ud) {
     OpCheck *c = ud;
     const GpOpInfo *info = &gp_op_info[inst->op];
-    if (!has_code(c, inst))
+    if (!has_code(inst))
         refuse_all(c, inst);
     if (c->target->kind != GpTarget_Nvptx)
         return;

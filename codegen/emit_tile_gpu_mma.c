@@ -1,0 +1,383 @@
+/* Matrix products on the GPU, through shared memory.
+**
+** The operands are staged in shared memory, a as rows and b as columns, each line padded by 16
+** bytes so that the threads of a warp read different banks; as much of their depth at a time as
+** fits. Where the element types have a
+** tensor-core instruction (mma.def) and the extents are multiples of its, warps share the 16 x 8
+** blocks of the result; their sums go through shared memory, by bands of rows that fit, to the
+** blocked layout and are added to the accumulator there. Otherwise each thread multiplies and
+** adds for the elements that it holds, k ascending from the accumulator. */
+#include "codegen/emit_tile_gpu.h"
+
+enum { ROWS = 16, COLUMNS = 8, PARTS = 4, PAD_BYTES = 16, GP_MMA_V2F16 = 1, GP_MMA_I32 = 2 };
+
+typedef struct SyncRow {
+    GpElem a, b, staged;
+    int64_t k;
+    int operand;
+    const char *intrinsic;
+} SyncRow;
+static const SyncRow sync_rows[] = {
+#define GP_MMA_SYNC(a, b, staged, k, operand, intrinsic)                                           \
+    {GpElem_##a, GpElem_##b, GpElem_##staged, k, GP_MMA_##operand, intrinsic},
+#include "codegen/mma.def"
+};
+
+typedef struct Product {
+    const GpInst *inst;
+    const SyncRow *sync; /* NULL: without tensor cores */
+    GpElem a_elem, b_elem, sum; /* staged, staged, of the sums */
+    int64_t batches, m, n, k;
+    int64_t depth;           /* of k: what is staged at a time */
+    int64_t a_line, b_line; /* elements from one staged line to the next */
+    LLVMValueRef shared, b_base;
+} Product;
+
+static LLVMTypeRef i32(GpEmit *e) { return LLVMInt32TypeInContext(e->ctx); }
+static LLVMTypeRef i64(GpEmit *e) { return LLVMInt64TypeInContext(e->ctx); }
+
+static LLVMValueRef scale(GpEmit *e, LLVMValueRef x, int64_t by) {
+    return LLVMBuildMul(e->b, x, gp_emit_i64(e, by), "");
+}
+
+static LLVMValueRef add(GpEmit *e, LLVMValueRef x, LLVMValueRef y) {
+    return LLVMBuildAdd(e->b, x, y, "");
+}
+
+static LLVMValueRef add_const(GpEmit *e, LLVMValueRef x, int64_t y) {
+    return add(e, x, gp_emit_i64(e, y));
+}
+
+static const SyncRow *find_sync(const Product *p, GpElem a, GpElem b) {
+    for (size_t i = 0; i < GP_COUNT(sync_rows); i++) {
+        const SyncRow *row = &sync_rows[i];
+        if (row->a == a && row->b == b && p->m % ROWS == 0 && p->n % COLUMNS == 0 &&
+            p->k % row->k == 0)
+            return row;
+    }
+    return NULL;
+}
+
+static void set_depth(Product *p, int64_t depth) {
+    p->depth = depth;
+    p->a_line = depth + PAD_BYTES / gp_elem_info[p->a_elem].bytes;
+    p->b_line = depth + PAD_BYTES / gp_elem_info[p->b_elem].bytes;
+}
+
+static uint64_t a_bytes(const Product *p) {
+    uint64_t n = (uint64_t)(p->batches * p->m * p->a_line) * gp_elem_info[p->a_elem].bytes;
+    return (n + 15) / 16 * 16;
+}
+
+static uint64_t b_bytes(const Product *p) {
+    return (uint64_t)(p->batches * p->n * p->b_line) * gp_elem_info[p->b_elem].bytes;
+}
+
+static Product product_of(const GpInst *inst) {
+    const GpIrType *a = inst->operands[0]->type, *b = inst->operands[1]->type;
+    const GpIrType *acc = inst->operands[2]->type;
+    int last = a->shape.rank - 1;
+    Product p = {.inst = inst, .sum = acc->elem, .a_elem = a->elem, .b_elem = b->elem};
+    gp_assert(gp_mma_find(a->elem, b->elem, acc->elem, &p.sum));
+    p.m = a->shape.dim[last - 1];
+    p.k = a->shape.dim[last];
+    p.n = b->shape.dim[last];
+    p.batches = last == 2 ? a->shape.dim[0] : 1;
+    p.sync = find_sync(&p, a->elem, b->elem);
+    if (p.sync && p.sync->staged != a->elem)
+        p.a_elem = p.b_elem = p.sync->staged;
+    set_depth(&p, p.k);
+    int64_t unit = p.sync ? p.sync->k : 1;
+    while (a_bytes(&p) + b_bytes(&p) > GP_GPU_SHARED && p.depth % (2 * unit) == 0)
+        set_depth(&p, p.depth / 2);
+    return p;
+}
+
+/* Element c of an operand, [batch,] row, column, into the line that holds its row (a) or its
+** column (b), where its place on the line lies from `first` on. */
+static void stage(GpEmit *e, const Product *p, bool is_b, int64_t first) {
+    const GpValue *v = p->inst->operands[is_b ? 1 : 0];
+    const GpShapeLayout *s = gp_gpu_layout(e, &v->type->shape);
+    GpElem staged = is_b ? p->b_elem : p->a_elem;
+    int last = s->shape.rank - 1;
+    for (uint32_t r = 0; r < gp_layout_registers(s->layout); r++) {
+        LLVMValueRef c[GP_MAX_RANK], x = gp_gpu_register(e, v, r), ok = s->is_owner;
+        gp_gpu_coords(e, s, r, c);
+        LLVMValueRef which = c[is_b ? last : last - 1], along = c[is_b ? last - 1 : last];
+        if (last == 2)
+            which = add(e, scale(e, c[0], is_b ? p->n : p->m), which);
+        if (p->depth < p->k) {
+            along = add_const(e, along, -first);
+            LLVMValueRef in = LLVMBuildICmp(e->b, LLVMIntULT, along, gp_emit_i64(e, p->depth), "");
+            ok = ok ? LLVMBuildAnd(e->b, ok, in, "") : in;
+        }
+        if (staged != v->type->elem)
+            x = gp_emit_cast(e, x, v->type->elem, staged);
+        LLVMValueRef at = add(e, scale(e, which, is_b ? p->b_line : p->a_line), along);
+        GpPlace place = {staged, gp_emit_gep(e, staged, is_b ? p->b_base : p->shared, at), ok, x,
+                         NULL};
+        gp_tile_store(e, &place);
+    }
+}
+
+static void stage_operands(GpEmit *e, Product *p, int64_t first) {
+    p->shared = gp_gpu_shared(e, a_bytes(p) + b_bytes(p), p->batches * (p->m + p->n) * p->depth,
+                              p->a_elem);
+    LLVMValueRef at = gp_emit_i64(e, (int64_t)a_bytes(p));
+    p->b_base =
+        LLVMBuildInBoundsGEP2(e->b, LLVMInt8TypeInContext(e->ctx), p->shared, &at, 1, "");
+    gp_gpu_barrier(e);
+    stage(e, p, false, first);
+    stage(e, p, true, first);
+    gp_gpu_barrier(e);
+}
+
+/* A loop over k whose sums are carried. */
+typedef struct Depth {
+    LLVMValueRef k, *sum;
+    LLVMBasicBlockRef head;
+    uint32_t count;
+} Depth;
+
+static Depth open_depth(GpEmit *e, LLVMValueRef *start, uint32_t count) {
+    Depth d = {.head = gp_emit_block(e, "depth"), .count = count};
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(e->b);
+    LLVMValueRef zero = gp_emit_i64(e, 0);
+    d.sum = GP_NEW_ARRAY(e->arena, LLVMValueRef, count);
+    LLVMBuildBr(e->b, d.head);
+    gp_emit_at(e, d.head);
+    d.k = LLVMBuildPhi(e->b, i64(e), "");
+    LLVMAddIncoming(d.k, &zero, &before, 1);
+    for (uint32_t i = 0; i < count; i++) {
+        d.sum[i] = LLVMBuildPhi(e->b, LLVMTypeOf(start[i]), "");
+        LLVMAddIncoming(d.sum[i], &start[i], &before, 1);
+    }
+    return d;
+}
+
+static void close_depth(GpEmit *e, const Depth *d, LLVMValueRef *next, int64_t step, int64_t end) {
+    LLVMBasicBlockRef latch = LLVMGetInsertBlock(e->b), exit = gp_emit_block(e, "summed");
+    LLVMValueRef k = add_const(e, d->k, step);
+    LLVMAddIncoming(d->k, &k, &latch, 1);
+    for (uint32_t i = 0; i < d->count; i++)
+        LLVMAddIncoming(d->sum[i], &next[i], &latch, 1);
+    LLVMValueRef more = LLVMBuildICmp(e->b, LLVMIntULT, k, gp_emit_i64(e, end), "");
+    LLVMBuildCondBr(e->b, more, d->head, exit);
+    gp_emit_at(e, exit);
+}
+
+/* Without tensor cores */
+
+static LLVMValueRef multiply_add(GpEmit *e, GpElem sum, LLVMValueRef x, LLVMValueRef y,
+                                 LLVMValueRef total) {
+    if (!gp_elem_is_float(sum))
+        return LLVMBuildAdd(e->b, LLVMBuildMul(e->b, x, y, ""), total, "");
+    LLVMValueRef args[] = {x, y, total};
+    return gp_emit_intrinsic(e, "llvm.fma", gp_emit_type(e, sum), args, 3);
+}
+
+/* Registers of one row read one element of a, those of one column one of b. */
+static LLVMValueRef read_operand(GpEmit *e, const Product *p, LLVMValueRef *memo, int32_t at,
+                                 LLVMValueRef line, bool is_b, LLVMValueRef k) {
+    if (memo[at])
+        return memo[at];
+    GpElem elem = is_b ? p->b_elem : p->a_elem;
+    LLVMValueRef place = add(e, scale(e, line, is_b ? p->b_line : p->a_line), k);
+    LLVMValueRef v =
+        gp_emit_mem_load(e, elem, gp_emit_gep(e, elem, is_b ? p->b_base : p->shared, place));
+    return memo[at] = elem == p->sum ? v : gp_emit_cast(e, v, elem, p->sum);
+}
+
+/* One staged depth more in the sums. */
+static void add_plain(GpEmit *e, const Product *p, const GpShapeLayout *s, LLVMValueRef *sum,
+                      uint32_t count) {
+    int last = s->shape.rank - 1;
+    LLVMValueRef *rows = GP_NEW_ARRAY(e->arena, LLVMValueRef, (size_t)(p->batches * p->m));
+    LLVMValueRef *columns = GP_NEW_ARRAY(e->arena, LLVMValueRef, (size_t)(p->batches * p->n));
+    Depth d = open_depth(e, sum, count);
+    for (uint32_t r = 0; r < count; r++) {
+        LLVMValueRef c[GP_MAX_RANK];
+        int32_t at[GP_MAX_RANK], batch;
+        gp_gpu_coords(e, s, r, c);
+        gp_layout_at(s->layout, r, 0, 0, at);
+        batch = last == 2 ? at[0] : 0;
+        LLVMValueRef row = c[last - 1], column = c[last];
+        if (last == 2) {
+            row = add(e, scale(e, c[0], p->m), row);
+            column = add(e, scale(e, c[0], p->n), column);
+        }
+        LLVMValueRef x = read_operand(e, p, rows, batch * (int32_t)p->m + at[last - 1], row, false,
+                                      d.k);
+        LLVMValueRef y = read_operand(e, p, columns, batch * (int32_t)p->n + at[last], column,
+                                      true, d.k);
+        sum[r] = multiply_add(e, p->sum, x, y, d.sum[r]);
+    }
+    close_depth(e, &d, sum, 1, p->depth);
+}
+
+static GpBound multiply_plain(GpEmit *e, Product *p) {
+    const GpValue *acc = p->inst->operands[2];
+    const GpShapeLayout *s = gp_gpu_layout(e, &acc->type->shape);
+    GpBound out = gp_emit_bound_make(e, gp_layout_registers(s->layout));
+    bool is_narrow = acc->type->elem != p->sum;
+    for (uint32_t r = 0; r < out.count; r++) {
+        out.at[r] = gp_gpu_register(e, acc, r);
+        if (is_narrow)
+            out.at[r] = gp_emit_cast(e, out.at[r], acc->type->elem, p->sum);
+    }
+    for (int64_t first = 0; first < p->k; first += p->depth) {
+        stage_operands(e, p, first);
+        add_plain(e, p, s, out.at, out.count);
+    }
+    for (uint32_t r = 0; r < out.count && is_narrow; r++)
+        out.at[r] = gp_emit_cast(e, out.at[r], p->sum, acc->type->elem);
+    return out;
+}
+
+/* With tensor cores */
+
+/* Where this thread's part of a block lies: row `group`, columns from 2 * `quad` on. */
+typedef struct Lane {
+    LLVMValueRef warp, group, quad; /* i64 */
+} Lane;
+
+static Lane lane_of(GpEmit *e) {
+    LLVMValueRef t = LLVMBuildZExt(e->b, gp_gpu_thread(e), i64(e), "");
+    Lane l = {.warp = LLVMBuildLShr(e->b, t, gp_emit_i64(e, 5), "")};
+    t = LLVMBuildAnd(e->b, t, gp_emit_i64(e, 31), "");
+    l.group = LLVMBuildLShr(e->b, t, gp_emit_i64(e, 2), "");
+    l.quad = LLVMBuildAnd(e->b, t, gp_emit_i64(e, 3), "");
+    return l;
+}
+
+/* First row of a's lines and of b's lines, and row and column of the sums, of a block. */
+typedef struct Block {
+    LLVMValueRef a_line, b_line, row, column;
+} Block;
+
+static Block block_of(GpEmit *e, const Product *p, const Lane *l, uint32_t turn, uint32_t warps) {
+    int64_t across = p->n / COLUMNS, down = p->m / ROWS, all = p->batches * down * across;
+    LLVMValueRef n = add_const(e, l->warp, (int64_t)turn * warps);
+    if (all % warps)
+        n = LLVMBuildURem(e->b, n, gp_emit_i64(e, all), ""); /* done twice, to the same end */
+    LLVMValueRef j = LLVMBuildURem(e->b, n, gp_emit_i64(e, across), "");
+    LLVMValueRef i = LLVMBuildUDiv(e->b, n, gp_emit_i64(e, across), "");
+    LLVMValueRef batch = LLVMBuildUDiv(e->b, i, gp_emit_i64(e, down), "");
+    Block b = {.column = scale(e, j, COLUMNS)};
+    b.row = scale(e, i, ROWS); /* batches follow each other */
+    b.a_line = b.row;
+    b.b_line = add(e, scale(e, batch, p->n), b.column);
+    return b;
+}
+
+/* The 32-bit word of a staged line that holds elements `along`.. */
+static LLVMValueRef load_word(GpEmit *e, const Product *p, bool is_b, LLVMValueRef line,
+                              LLVMValueRef along) {
+    GpElem elem = is_b ? p->b_elem : p->a_elem;
+    LLVMValueRef at = add(e, scale(e, line, is_b ? p->b_line : p->a_line), along);
+    LLVMValueRef ptr = gp_emit_gep(e, elem, is_b ? p->b_base : p->shared, at);
+    LLVMTypeRef half = LLVMHalfTypeInContext(e->ctx);
+    LLVMTypeRef type = p->sync->operand == GP_MMA_V2F16 ? LLVMVectorType(half, 2) : i32(e);
+    LLVMValueRef v = LLVMBuildLoad2(e->b, type, ptr, "");
+    LLVMSetAlignment(v, 4);
+    return v;
+}
+
+static void multiply_block(GpEmit *e, const Product *p, const Lane *l, const Block *b,
+                           LLVMValueRef k, LLVMValueRef const *sum, LLVMValueRef *next) {
+    int64_t word = 4 / gp_elem_info[p->a_elem].bytes, half = PARTS * word;
+    LLVMValueRef args[10], along = add(e, k, scale(e, l->quad, word));
+    LLVMValueRef row = add(e, b->a_line, l->group), line = add(e, b->b_line, l->group);
+    for (int i = 0; i < 4; i++)
+        args[i] = load_word(e, p, false, add_const(e, row, i % 2 * (ROWS / 2)),
+                            add_const(e, along, i / 2 * half));
+    for (int i = 0; i < 2; i++)
+        args[4 + i] = load_word(e, p, true, line, add_const(e, along, i * half));
+    memcpy(args + 6, sum, PARTS * sizeof *sum);
+    LLVMValueRef all = gp_emit_intrinsic(e, p->sync->intrinsic, NULL, args, 10);
+    for (unsigned i = 0; i < PARTS; i++)
+        next[i] = LLVMBuildExtractValue(e->b, all, i, "");
+}
+
+/* The sums of this band of rows go to shared memory. */
+static void put_band(GpEmit *e, const Product *p, const Lane *l, const Block *b,
+                     LLVMValueRef const *sum, int64_t first, int64_t rows) {
+    for (int i = 0; i < PARTS; i++) {
+        LLVMValueRef row = add_const(e, add(e, b->row, l->group), i / 2 * (ROWS / 2) - first);
+        LLVMValueRef column = add_const(e, add(e, b->column, scale(e, l->quad, 2)), i % 2);
+        LLVMValueRef ok = LLVMBuildICmp(e->b, LLVMIntULT, row, gp_emit_i64(e, rows), "");
+        LLVMValueRef at = add(e, scale(e, row, p->n), column);
+        GpPlace place = {p->sum, gp_emit_gep(e, p->sum, p->shared, at), ok, sum[i], NULL};
+        gp_tile_store(e, &place);
+    }
+}
+
+static void take_band(GpEmit *e, const Product *p, LLVMValueRef *out, int64_t first,
+                      int64_t rows) {
+    const GpShapeLayout *s = gp_gpu_layout(e, &p->inst->operands[2]->type->shape);
+    int last = s->shape.rank - 1;
+    for (uint32_t r = 0; r < gp_layout_registers(s->layout); r++) {
+        LLVMValueRef c[GP_MAX_RANK];
+        gp_gpu_coords(e, s, r, c);
+        LLVMValueRef row = c[last - 1];
+        if (last == 2)
+            row = add(e, scale(e, c[0], p->m), row);
+        row = add_const(e, row, -first);
+        LLVMValueRef ok = LLVMBuildICmp(e->b, LLVMIntULT, row, gp_emit_i64(e, rows), "");
+        LLVMValueRef at = add(e, scale(e, row, p->n), c[last]);
+        at = LLVMBuildSelect(e->b, ok, at, gp_emit_i64(e, 0), "");
+        LLVMValueRef v = gp_emit_mem_load(e, p->sum, gp_emit_gep(e, p->sum, p->shared, at));
+        out[r] = out[r] ? LLVMBuildSelect(e->b, ok, v, out[r], "") : v;
+    }
+}
+
+static LLVMValueRef add_sums(GpEmit *e, const Product *p, LLVMValueRef acc, LLVMValueRef sum) {
+    GpElem elem = p->inst->operands[2]->type->elem;
+    if (!gp_elem_is_float(p->sum))
+        return LLVMBuildAdd(e->b, acc, sum, "");
+    LLVMValueRef wide = elem == p->sum ? acc : gp_emit_cast(e, acc, elem, p->sum);
+    LLVMValueRef v = LLVMBuildFAdd(e->b, wide, sum, "");
+    return elem == p->sum ? v : gp_emit_cast(e, v, p->sum, elem);
+}
+
+static GpBound multiply_sync(GpEmit *e, Product *p) {
+    uint32_t warps = gp_tile_gpu_threads(e) / 32;
+    int64_t blocks = p->batches * (p->m / ROWS) * (p->n / COLUMNS);
+    uint32_t turns = (uint32_t)((blocks + warps - 1) / warps), count = turns * PARTS;
+    Lane l = lane_of(e);
+    Block *block = GP_NEW_ARRAY(e->arena, Block, turns);
+    LLVMValueRef *sum = GP_NEW_ARRAY(e->arena, LLVMValueRef, count);
+    for (uint32_t i = 0; i < turns; i++)
+        block[i] = block_of(e, p, &l, i, warps);
+    for (uint32_t i = 0; i < count; i++)
+        sum[i] = LLVMConstNull(gp_emit_type(e, p->sum));
+    for (int64_t first = 0; first < p->k; first += p->depth) {
+        stage_operands(e, p, first);
+        Depth d = open_depth(e, sum, count);
+        for (uint32_t i = 0; i < turns; i++)
+            multiply_block(e, p, &l, &block[i], d.k, d.sum + i * PARTS, sum + i * PARTS);
+        close_depth(e, &d, sum, p->sync->k, p->depth);
+    }
+
+    const GpValue *acc = p->inst->operands[2];
+    GpBound out = gp_emit_bound_make(e, gp_emit_flat_count(e, acc->type));
+    int64_t line_bytes = p->n * gp_elem_info[p->sum].bytes, rows = p->batches * p->m;
+    int64_t band = GP_MAX(GP_MIN(rows, GP_GPU_SHARED / line_bytes), INT64_C(1));
+    (void)gp_gpu_shared(e, (uint64_t)(band * line_bytes), rows * p->n, p->sum);
+    for (int64_t first = 0; first < rows; first += band) {
+        int64_t size = GP_MIN(band, rows - first);
+        gp_gpu_barrier(e);
+        for (uint32_t i = 0; i < turns; i++)
+            put_band(e, p, &l, &block[i], sum + i * PARTS, first, size);
+        gp_gpu_barrier(e);
+        take_band(e, p, out.at, first, size);
+    }
+    for (uint32_t r = 0; r < out.count; r++)
+        out.at[r] = add_sums(e, p, gp_gpu_register(e, acc, r), out.at[r]);
+    return out;
+}
+
+void gp_gpu_mma(GpEmit *e, const GpInst *inst) {
+    Product p = product_of(inst);
+    e->bound[inst->results[0]->id] = p.sync ? multiply_sync(e, &p) : multiply_plain(e, &p);
+}
