@@ -225,6 +225,18 @@ static void read_Contract(const Attr *a) {
         malformed(a, a->node->node.span, "`domain = 1`");
 }
 
+/* A thread follows a pointer in its own `unsafe`; operations on pointer tiles are no such place. */
+static void check_pointers(GpCollect *k, const GpDef *def) {
+    const GpAstFn *fn = GP_AS(Fn, def->node);
+    for (uint32_t i = 0; i < fn->params.len && !fn->is_unsafe; i++) {
+        GpNode *p = fn->params.at[i];
+        if (p->kind == GpNode_Param && GP_AS(Param, p)->type &&
+            GP_AS(Param, p)->type->kind == GpNode_TypePtr)
+            gp_primary_label(gp_diag(k->c->diags, GpDiag_G0229, GP_AS(Param, p)->type->span),
+                             "the kernel is not `unsafe`");
+    }
+}
+
 /* What only all attributes together can say. */
 static void finish_kernel(GpCollect *k, GpDef *def) {
     GpKernelAttrs *kernel = &def->kernel;
@@ -232,6 +244,8 @@ static void finish_kernel(GpCollect *k, GpDef *def) {
         GpDiag *d = gp_diag(k->c->diags, GpDiag_G0210, def->span, def->name->name);
         gp_primary_label(d, "not `unsafe`");
     }
+    if (kernel->track == GpTrack_Tile)
+        check_pointers(k, def);
     uint32_t product = kernel->block[0] * kernel->block[1] * kernel->block[2];
     bool has_launch = kernel->max_threads || kernel->domain;
     if (has_launch && kernel->track != GpTrack_Simt) {

@@ -230,6 +230,7 @@ static GpPass assumed_pass(GpParamForm form) {
     case GpParamForm_TensorMut:
     case GpParamForm_SliceMut:
     case GpParamForm_Disjoint:
+    case GpParamForm_Pointer:
         return GpPass_Unique;
     case GpParamForm_Scalar:
     case GpParamForm_Other:

@@ -58,6 +58,7 @@ typedef enum GpParamForm {
     GpParamForm_Slice,
     GpParamForm_SliceMut,
     GpParamForm_Disjoint,
+    GpParamForm_Pointer,
     GpParamForm_Scalar,
     GpParamForm_Other
 } GpParamForm;

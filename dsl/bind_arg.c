@@ -22,6 +22,8 @@ GpParamForm gp_bind_form(const GpType *t) {
         return t->is_mut ? GpParamForm_SliceMut : GpParamForm_Slice;
     if (gp_ty_is_lang(t, GpLang_DisjointSlice))
         return GpParamForm_Disjoint;
+    if (t->kind == GpTy_RawPtr)
+        return GpParamForm_Pointer;
     if (gp_bind_elem(t, &elem) || t->kind == GpTy_Param)
         return GpParamForm_Scalar;
     return GpParamForm_Other;
@@ -32,6 +34,8 @@ const GpType *gp_bind_elem_type(const GpType *t, GpParamForm form) {
         return t->inner->inner;
     if (form == GpParamForm_Disjoint)
         return t->args[0].type;
+    if (form == GpParamForm_Pointer)
+        return t->inner;
     if (form == GpParamForm_Tensor || form == GpParamForm_TensorMut)
         return t->inner->args[0].type;
     return t;
@@ -197,11 +201,12 @@ static void bind_slice(GpBinder *b, uint32_t i, const GpType *t, GpParamForm for
         GpDiag *d =
             gp_bind_refuse(b, GpDiag_G0327, gp_bind_param_name(b, i), gp_bind_kernel_name(b));
         gp_primary_label(d, "argument %u is no single run of elements in row-major order", i + 1);
-        gp_note_at(d, gp_bind_param_span(b, i), "parameter `%s` is a slice",
-                   gp_bind_param_name(b, i));
+        gp_note_at(d, gp_bind_param_span(b, i), "parameter `%s` is a %s",
+                   gp_bind_param_name(b, i), form == GpParamForm_Pointer ? "pointer" : "slice");
         return;
     }
-    find_facts(b, i, a, form == GpParamForm_Slice ? GpPass_Shared : GpPass_Unique, true);
+    bool is_shared = form == GpParamForm_Slice || (form == GpParamForm_Pointer && !t->is_mut);
+    find_facts(b, i, a, is_shared ? GpPass_Shared : GpPass_Unique, true);
 }
 
 static void bind_scalar(GpBinder *b, uint32_t i, const GpType *t) {
@@ -243,6 +248,7 @@ void gp_bind_arg(GpBinder *b, uint32_t i, bool is_second) {
     case GpParamForm_Slice:
     case GpParamForm_SliceMut:
     case GpParamForm_Disjoint:
+    case GpParamForm_Pointer:
         bind_slice(b, i, t, form);
         return;
     case GpParamForm_Scalar:
@@ -254,6 +260,6 @@ void gp_bind_arg(GpBinder *b, uint32_t i, bool is_second) {
     GpDiag *d =
         gp_diag(b->diags, GpDiag_G0251, gp_bind_param_span(b, i),
                 gp_bind_text(b, "a kernel parameter of type `%s`", gp_ty_name(b->arena, t)));
-    gp_primary_label(d, "kernels take tensors, slices and numbers");
+    gp_primary_label(d, "kernels take tensors, slices, pointers and numbers");
     b->has_failed = true;
 }

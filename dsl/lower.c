@@ -127,6 +127,16 @@ static GpVal add_slice(GpLower *lo, const GpInstance *inst, uint32_t arg, const 
     return out;
 }
 
+/* Anything may be behind a pointer, another argument's elements too. */
+static GpVal add_pointer(GpLower *lo, const GpInstance *inst, uint32_t arg, const GpType *t,
+                         GpElem elem) {
+    GpIrParam facts = param_facts(inst, GpParam_Base, arg, t->is_mut);
+    facts.is_unique = false;
+    return gp_lower_one(lo, t,
+                        gp_ir_add_param(lo->fn, gp_ir_ptr(lo->fn, elem, GpSpace_Global), facts,
+                                        param_name(lo, arg)));
+}
+
 static GpVal add_param(GpLower *lo, const GpInstance *inst, uint32_t arg, const GpType *t,
                        Lens *lens) {
     GpElem elem;
@@ -137,6 +147,8 @@ static GpVal add_param(GpLower *lo, const GpInstance *inst, uint32_t arg, const 
         return add_slice(lo, inst, arg, t, elem, t->is_mut, lens);
     if (gp_ty_is_lang(t, GpLang_DisjointSlice) && gp_lower_elem(t->args[0].type, &elem))
         return add_slice(lo, inst, arg, t, elem, true, lens);
+    if (t->kind == GpTy_RawPtr && gp_lower_elem(t->inner, &elem))
+        return add_pointer(lo, inst, arg, t, elem);
     if (gp_lower_elem(t, &elem))
         return gp_lower_one(lo, t,
                             gp_ir_add_param(lo->fn, gp_ir_scalar(lo->fn, elem),

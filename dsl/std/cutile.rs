@@ -327,6 +327,49 @@ pub mod core {
     #[intrinsic = "CeilDiv"]
     pub fn ceil_div<E: IntElement>(a: E, b: E) -> E;
 
+    // Pointers: an address and offsets of elements from it
+
+    #[lang = "PointerTile"]
+    #[derive(Clone, Copy)]
+    pub struct PointerTile<P, const S: [i32; N]> {}
+
+    impl<P, const S: [i32; N]> PointerTile<P, S> {
+        #[intrinsic = "PointerOffset"]
+        pub fn offset(self, offset: i32) -> PointerTile<P, S>;
+        #[intrinsic = "PointerOffset"]
+        pub fn offset_tile<I: IntElement>(self, offset: Tile<I, S>) -> PointerTile<P, S>;
+        #[intrinsic = "PointerBroadcast"]
+        pub fn broadcast<const R: [i32; N]>(self, shape: Shape<R>) -> PointerTile<P, R>;
+        #[intrinsic = "PointerReshape"]
+        pub fn reshape<const R: [i32; N]>(self, shape: Shape<R>) -> PointerTile<P, R>;
+    }
+    #[intrinsic = "PointerToTile"]
+    pub fn pointer_to_tile<E: ElementType>(ptr: *mut E) -> PointerTile<*mut E, { [] }>;
+    #[intrinsic = "TileToPointer"]
+    pub fn tile_to_pointer<P>(tile: PointerTile<P, { [] }>) -> P;
+    #[intrinsic = "PointerOffset"]
+    pub fn addptr<P, const S: [i32; N]>(ptr: PointerTile<P, S>, offset: i32) -> PointerTile<P, S>;
+    #[intrinsic = "PointerOffset"]
+    pub fn addptr_tile<P, I: IntElement, const S: [i32; N]>(ptr: PointerTile<P, S>, offset: Tile<I, S>) -> PointerTile<P, S>;
+    #[intrinsic = "PointerBroadcast"]
+    pub fn broadcast_ptr<P, const S: [i32; N], const R: [i32; N]>(source: PointerTile<P, S>, shape: Shape<R>) -> PointerTile<P, R>;
+    #[intrinsic = "PointerReshape"]
+    pub fn reshape_ptr<P, const S: [i32; N], const R: [i32; N]>(source: PointerTile<P, S>, shape: Shape<R>) -> PointerTile<P, R>;
+    #[intrinsic = "IntToPointers"]
+    pub fn int_to_ptr<I: IntElement, E: ElementType, const S: [i32; N]>(source: Tile<I, S>) -> PointerTile<*mut E, S>;
+    #[intrinsic = "PointersToInt"]
+    pub fn ptr_to_int<P, I: IntElement, const S: [i32; N]>(source: PointerTile<P, S>) -> Tile<I, S>;
+    #[intrinsic = "PointersToPointers"]
+    pub fn ptr_to_ptr<A: ElementType, B: ElementType, const S: [i32; N]>(source: PointerTile<*mut A, S>) -> PointerTile<*mut B, S>;
+    #[intrinsic = "LoadPointers"]
+    pub unsafe fn load_ptr_tko<E: ElementType, const S: [i32; N], O: ordering::Mode, C: scope::Mode, const CYCLES: i32>(source: PointerTile<*mut E, S>, memory_ordering: O, memory_scope: Option<C>, mask: Option<Tile<bool, S>>, padding_value: Option<E>, token: Option<Token>, latency: Latency<CYCLES>) -> (Tile<E, S>, Token);
+    #[intrinsic = "StorePointers"]
+    pub unsafe fn store_ptr_tko<E: ElementType, const S: [i32; N], O: ordering::Mode, C: scope::Mode, const CYCLES: i32>(destination: PointerTile<*mut E, S>, value: Tile<E, S>, memory_ordering: O, memory_scope: Option<C>, mask: Option<Tile<bool, S>>, token: Option<Token>, latency: Latency<CYCLES>) -> Token;
+    #[intrinsic = "AtomicUpdate"]
+    pub unsafe fn atomic_rmw_tko<E: ElementType, const S: [i32; N], M: atomic::Mode, O: ordering::Mode, C: scope::Mode>(pointers: PointerTile<*mut E, S>, arg: Tile<E, S>, mode: M, memory_ordering: O, memory_scope: C, mask: Option<Tile<bool, S>>, token: Option<Token>) -> (Tile<E, S>, Token);
+    #[intrinsic = "AtomicSwap"]
+    pub unsafe fn atomic_cas_tko<E: ElementType, const S: [i32; N], O: ordering::Mode, C: scope::Mode>(pointers: PointerTile<*mut E, S>, cmp: Tile<E, S>, val: Tile<E, S>, memory_ordering: O, memory_scope: C, mask: Option<Tile<bool, S>>, token: Option<Token>) -> (Tile<E, S>, Token);
+
     // Markers: modes of an operation, as unit structs. `()` stands for a mode that was left out.
 
     pub mod ftz {
@@ -500,5 +543,38 @@ pub mod core {
         #[derive(Clone, Copy)]
         pub struct Unordered;
         impl Mode for Unordered {}
+    }
+    pub mod atomic {
+        pub trait Mode {}
+        #[derive(Clone, Copy)]
+        pub struct Add;
+        impl Mode for Add {}
+        #[derive(Clone, Copy)]
+        pub struct AddF;
+        impl Mode for AddF {}
+        #[derive(Clone, Copy)]
+        pub struct And;
+        impl Mode for And {}
+        #[derive(Clone, Copy)]
+        pub struct Or;
+        impl Mode for Or {}
+        #[derive(Clone, Copy)]
+        pub struct Xor;
+        impl Mode for Xor {}
+        #[derive(Clone, Copy)]
+        pub struct Max;
+        impl Mode for Max {}
+        #[derive(Clone, Copy)]
+        pub struct Min;
+        impl Mode for Min {}
+        #[derive(Clone, Copy)]
+        pub struct Umax;
+        impl Mode for Umax {}
+        #[derive(Clone, Copy)]
+        pub struct Umin;
+        impl Mode for Umin {}
+        #[derive(Clone, Copy)]
+        pub struct Xchg;
+        impl Mode for Xchg {}
     }
 }
