@@ -39,7 +39,8 @@ static GpPlace place_of(GpFusion *f, const GpInst *inst, const GpCoords *c) {
         ok = and_with(e, ok, LLVMBuildICmp(e->b, LLVMIntULT, at, dim, ""));
     }
     GpElem elem = inst->operands[0]->type->elem;
-    return (GpPlace){elem, gp_emit_gep(e, elem, t->base, offset), ok, NULL, gp_tile_pad(e, inst)};
+    LLVMValueRef ptr = gp_emit_gep(e, elem, t->base, offset);
+    return (GpPlace){elem, ptr, ok, NULL, gp_tile_pad(e, inst)};
 }
 
 static LLVMValueRef eval_load(GpFusion *f, const GpInst *inst, const GpCoords *c) {
@@ -105,7 +106,8 @@ static void mark_scalar(GpEmit *e, LLVMValueRef branch) {
 }
 
 /* Loops over axes `axis`.. of the shape around the body. */
-static void emit_nest(GpFusion *f, const GpShape *shape, int axis, GpCoords *c, GpBodyFn body, void *ud) {
+static void emit_nest(GpFusion *f, const GpShape *shape, int axis, GpCoords *c, GpBodyFn body,
+                      void *ud) {
     GpEmit *e = f->e;
     if (axis == shape->rank) {
         body(f, c, ud);

@@ -1,4 +1,5 @@
-/* Reductions, scans and concatenations on the CPU, each into a buffer of its own.
+/* Reductions, scans, concatenations and accesses through addresses on the CPU, each into a buffer
+** of its own.
 **
 ** A reduction is one row-major nest over its operand that updates the totals in memory. Along the
 ** innermost axis the total's place does not move, so LLVM keeps it in a register and vectorises;

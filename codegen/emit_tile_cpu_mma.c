@@ -96,7 +96,8 @@ static LLVMValueRef load_vector(GpEmit *e, const Product *p, LLVMValueRef ptr) {
 }
 
 static LLVMValueRef splat(GpEmit *e, const Product *p, LLVMValueRef x) {
-    LLVMValueRef v = LLVMBuildInsertElement(e->b, LLVMGetPoison(p->vector), x, gp_emit_i32(e, 0), "");
+    LLVMValueRef v = LLVMGetPoison(p->vector);
+    v = LLVMBuildInsertElement(e->b, v, x, gp_emit_i32(e, 0), "");
     LLVMTypeRef mask = LLVMVectorType(LLVMInt32TypeInContext(e->ctx), (unsigned)p->columns);
     return LLVMBuildShuffleVector(e->b, v, LLVMGetPoison(p->vector), LLVMConstNull(mask), "");
 }

@@ -363,8 +363,8 @@ static void lower_store(GpEmit *e, const GpInst *inst) {
     LLVMBuildBr(e->b, join);
     gp_emit_at(e, ragged);
     for (uint32_t r = 0; r < a.registers; r++) {
-        GpPlace p = {a.elem, register_address(e, &a, r), in_bounds(e, &a, r), gp_gpu_register(e, v, r),
-                     NULL};
+        GpPlace p = {a.elem, register_address(e, &a, r), in_bounds(e, &a, r),
+                     gp_gpu_register(e, v, r), NULL};
         gp_tile_store(e, &p);
     }
     LLVMBuildBr(e->b, join);

@@ -24,19 +24,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "codegen/codegen.h"
-
-typedef struct Tool {
-    GpSession *session;
-    GpArena *arena;
-    GpDiags *diags;
-    GpCodegen *cg;
-    GpSource *src;
-    FILE *records; /* NULL: none wanted */
-    int argc;
-    char **argv;
-    int status;
-} Tool;
+#include "spec/codegen/gp_codegen_tool.h"
 
 /* Milliseconds of processor time: other programs on the machine do not count. */
 static double now(void) {
@@ -45,7 +33,7 @@ static double now(void) {
     return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
 }
 
-static void print_diags(Tool *t) {
+void print_diags(Tool *t) {
     for (uint32_t i = 0; i < gp_diags_count(t->diags); i++) {
         const GpDiag *d = gp_diags_at(t->diags, i);
         printf("refused %s: %s\n", gp_diag_row(gp_diag_code(d))->code, gp_diag_title(d));
@@ -53,7 +41,7 @@ static void print_diags(Tool *t) {
     t->status = 3;
 }
 
-static GpIrFn *parse_file(Tool *t, const char *path) {
+GpIrFn *parse_file(Tool *t, const char *path) {
     FILE *f = fopen(path, "rb");
     if (!f)
         return NULL;
@@ -155,21 +143,10 @@ static GpScalar random_scalar(GpElem elem, uint64_t *state) {
     return gp_scalar_wrap(v);
 }
 
-static void fill(GpElem elem, uint8_t *at, size_t count, uint64_t *state) {
+void fill(GpElem elem, uint8_t *at, size_t count, uint64_t *state) {
     for (size_t i = 0; i < count; i++)
         gp_scalar_store(random_scalar(elem, state), at + i * gp_elem_info[elem].bytes);
 }
-
-enum { MAX_COUNT = 1025, OPERANDS = 3, TILE = 64 };
-
-/* One operation under test: parameter 0 is written, 1.. are read. */
-typedef struct Case {
-    GpOp op;
-    GpPred pred;
-    GpElem from, to;
-    uint32_t operands;
-    GpElem operand_elem[OPERANDS];
-} Case;
 
 static GpIrFn *build_tile(Tool *t, const Case *c) {
     GpIrFn *fn = gp_ir_fn_make(t->arena, "op", GpTrack_Tile, GP_NO_SPAN);
@@ -301,7 +278,7 @@ static bool is_inexact(GpOp op) {
            op != GpOp_Ceil && op != GpOp_Trunc && op != GpOp_Round;
 }
 
-static void compare(Tool *t, const Case *c, const char *track, const uint8_t *got,
+void compare(Tool *t, const Case *c, const char *track, const uint8_t *got,
                     const uint8_t *want, int64_t count, double bound) {
     double worst = 0;
     int64_t at = 0;
@@ -380,19 +357,7 @@ static void put_block(FILE *f, const void *at, size_t len) {
     fwrite(at, 1, len, f);
 }
 
-typedef struct Launch {
-    const GpIrFn *fn;
-    const char *name;
-    GpGrid grid;
-    uint32_t args;
-    GpElem elem[8];
-    GpShape shape[8];
-    size_t bytes[8];
-    uint8_t *before[8], *after[8]; /* `after`: what the interpreter left */
-    double bound;                  /* in units of the last place */
-} Launch;
-
-static void pack_launch(const GpImage *image, const Launch *l, uint8_t *const *memory,
+void pack_launch(const GpImage *image, const Launch *l, uint8_t *const *memory,
                         uint8_t *block, GpMailbox *mailbox) {
     for (uint32_t i = 0; i < image->param_count; i++) {
         const GpImageParam *p = &image->params[i];
@@ -424,7 +389,7 @@ static void pack_launch(const GpImage *image, const Launch *l, uint8_t *const *m
     }
 }
 
-static void write_record(Tool *t, const Launch *l) {
+void write_record(Tool *t, const Launch *l) {
     GpTarget target;
     GpImage *image = NULL;
     if (!t->records)
@@ -484,158 +449,6 @@ static void record_case(Tool *t, const Case *c, const GpIrFn *fn, bool is_tile,
         l.after[i] = results[i];
     }
     write_record(t, &l);
-}
-
-static const char *directive(const Tool *t, const char *key, const char *from) {
-    const char *at = strstr(from ? from : t->src->text, key);
-    return at ? at + strlen(key) : NULL;
-}
-
-static void read_three(const Tool *t, const char *key, uint32_t *to) {
-    const char *at = directive(t, key, NULL);
-    if (at)
-        (void)sscanf(at, "%u %u %u", &to[0], &to[1], &to[2]);
-}
-
-static void read_args(Tool *t, Launch *l) {
-    const char *at = NULL;
-    uint64_t state = 88172645463325252u;
-    for (uint32_t i = 0; i < l->fn->param_count; i++)
-        if (l->fn->params[i].kind != GpParam_Len)
-            l->elem[l->fn->params[i].arg] = l->fn->body->params[i]->type->elem;
-    while ((at = directive(t, "// DIMS:", at)) && l->args < 8) {
-        uint32_t n = l->args++;
-        int64_t numel = 1;
-        for (const char *p = at; *p == ' ';) {
-            char *end;
-            numel *= l->shape[n].dim[l->shape[n].rank++] = strtoll(p, &end, 10);
-            p = end;
-        }
-        l->bytes[n] = (size_t)numel * gp_elem_info[l->elem[n]].bytes;
-        l->before[n] = gp_arena_alloc(t->arena, l->bytes[n] + 8);
-        l->after[n] = gp_arena_alloc(t->arena, l->bytes[n] + 8);
-        fill(l->elem[n], l->before[n], (size_t)numel, &state);
-    }
-}
-
-static double read_number(const char **at) {
-    while (**at == ' ' || **at == '\n')
-        ++*at;
-    const char *rest = *at;
-    char *end;
-    double v = strncmp(rest, "true", 4) == 0 ? 1 : strtod(rest, &end); /* "false" is 0 */
-    while (**at && **at != ' ' && **at != '\n')
-        ++*at;
-    return v;
-}
-
-/* `elem [shape e e ..] = value ..`, contiguous; values that are integers beyond 2^53 are not exact. */
-static bool read_arg(Tool *t, Launch *l, const char *at) {
-    uint32_t n = l->args++;
-    int64_t numel = 1;
-    const char *equals = strchr(at, '='), *shape = strstr(at, " shape ");
-    const char *strides = strstr(at, " strides ");
-    if (!equals || (strides && strides < equals))
-        return false;
-    if (shape && shape < equals) {
-        for (const char *p = shape + 7; *p != '=';) {
-            char *end;
-            numel *= l->shape[n].dim[l->shape[n].rank++] = strtoll(p, &end, 10);
-            p = *end == ' ' ? end + 1 : end;
-        }
-    } else {
-        l->shape[n].rank = 1;
-        for (const char *p = equals + 1; *p && *p != '\n'; p++)
-            l->shape[n].dim[0] += p[-1] == ' ' && *p != ' ';
-        numel = l->shape[n].dim[0];
-    }
-    uint32_t bytes = gp_elem_info[l->elem[n]].bytes;
-    l->bytes[n] = (size_t)numel * bytes;
-    l->before[n] = gp_arena_alloc(t->arena, l->bytes[n] + 8);
-    l->after[n] = gp_arena_alloc(t->arena, l->bytes[n] + 8);
-    const char *p = equals + 1;
-    bool is_iota = strncmp(p, " iota", 5) == 0;
-    for (int64_t i = 0; i < numel; i++) {
-        double v = is_iota ? (double)i : read_number(&p);
-        GpScalar x = {.elem = l->elem[n]};
-        if (gp_elem_is_float(x.elem))
-            x.f = v;
-        else
-            x.i = (int64_t)v;
-        gp_scalar_store(gp_scalar_wrap(x), l->before[n] + (size_t)i * bytes);
-    }
-    return true;
-}
-
-static bool read_given_args(Tool *t, Launch *l) {
-    const char *at = NULL;
-    while ((at = directive(t, "// ARG:", at)) && l->args < 8)
-        if (!read_arg(t, l, at))
-            return false;
-    return true;
-}
-
-static void agree(Tool *t) {
-    GpIrFn *fn = t->argc >= 3 ? parse_file(t, t->argv[2]) : NULL;
-    if (!fn) {
-        t->status = 2;
-        return;
-    }
-    Launch l = {.fn = fn, .name = fn->name, .grid = {{1, 1, 1}, {1, 1, 1}}};
-    read_three(t, "// GRID:", l.grid.grid);
-    read_three(t, "// BLOCK:", l.grid.block);
-    read_args(t, &l);
-    if (!read_given_args(t, &l)) {
-        t->status = 2;
-        return;
-    }
-    const char *bound = directive(t, "// ULP:", NULL);
-    l.bound = bound ? strtod(bound, NULL) : 0;
-    GpTarget cpu = {.kind = GpTarget_Cpu}, interp = {.kind = GpTarget_Interp};
-    GpImage *image = NULL, *oracle = NULL;
-    if (gp_codegen_compile(t->cg, fn, &cpu, t->diags, &image) != GpStatus_Ok ||
-        gp_codegen_compile(t->cg, fn, &interp, t->diags, &oracle) != GpStatus_Ok) {
-        print_diags(t);
-        return;
-    }
-    uint8_t *got[8];
-    static uint64_t block[64];
-    GpMailbox box[2] = {{0}, {0}};
-    uint64_t blocks = (uint64_t)l.grid.grid[0] * l.grid.grid[1] * l.grid.grid[2];
-    for (uint32_t i = 0; i < l.args; i++) {
-        got[i] = gp_arena_alloc(t->arena, l.bytes[i] + 8);
-        memcpy(got[i], l.before[i], l.bytes[i]);
-        memcpy(l.after[i], l.before[i], l.bytes[i]);
-    }
-    pack_launch(image, &l, got, (uint8_t *)block, &box[0]);
-    image->cpu_entry(image->cpu_self, (const uint8_t *)block, &l.grid, 0, blocks);
-    pack_launch(oracle, &l, l.after, (uint8_t *)block, &box[1]);
-    oracle->cpu_entry(oracle->cpu_self, (const uint8_t *)block, &l.grid, 0, blocks);
-    for (uint32_t i = 0; i < l.args; i++) {
-        Case c = {.op = GpOp_Add, .from = l.elem[i], .to = l.elem[i]};
-        size_t count = l.bytes[i] / gp_elem_info[l.elem[i]].bytes;
-        compare(t, &c, l.name, got[i], l.after[i], (int64_t)count, l.bound);
-    }
-    if (memcmp(&box[0], &box[1], sizeof box[0]) != 0) {
-        printf("FAILED %s: mailboxes differ\n", l.name);
-        t->status = 1;
-    }
-    bool is_changed = false;
-    for (uint32_t i = 0; i < l.args; i++)
-        is_changed |= memcmp(l.before[i], l.after[i], l.bytes[i]) != 0;
-    if (!is_changed) {
-        printf("FAILED %s: writes nothing\n", l.name);
-        t->status = 1;
-    }
-    if (t->argc > 3)
-        t->records = fopen(t->argv[3], "ab");
-    write_record(t, &l);
-    if (t->records)
-        fclose(t->records);
-    if (!t->status)
-        printf("%s agrees\n", l.name);
-    gp_image_release(image);
-    gp_image_release(oracle);
 }
 
 static void run_both(Tool *t, Case c) {
