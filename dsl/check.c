@@ -256,12 +256,32 @@ static const GpRes *settle_res(GpBody *b, const GpRes *res, GpSpan span) {
     return copy;
 }
 
+/* Extents that no instance could have are refused here already; gp_instantiate sees the rest. */
+static void check_extents(GpBody *b, const GpNode *n) {
+    bool is_call = n->kind == GpNode_Call || n->kind == GpNode_MethodCall;
+    if (!is_call || !n->type || !gp_ty_is_lang(n->type, GpLang_Tile))
+        return;
+    const GpShapeTy *shape = n->type->args[1].shape;
+    int64_t extent;
+    for (int i = 0; shape->kind == GpShape_List && i < shape->rank; i++) {
+        bool is_known = gp_const_value(shape->dim[i], &extent);
+        if (is_known ? extent > 0 : shape->dim[i]->kind != GpConst_Dynamic)
+            continue;
+        GpDiag *d = gp_diag(b->c->diags, GpDiag_G0254, n->span, gp_ty_name(b->c->arena, n->type));
+        gp_primary_label(d, "every extent of a tile is a positive constant");
+        return;
+    }
+}
+
 static void settle_node(GpNode *n, void *ud) {
     GpBody *b = ud;
     gp_node_children(n, settle_node, ud);
     n->type = settle_type(b, n->type, n->span, NULL);
     n->res = settle_res(b, n->res, n->span);
     n->adjust = settle_adjust(b, n->adjust, n->span);
+    if (n->res && n->res->kind == GpRes_Def && n->res->def->kind == GpDef_Const)
+        GP_PUSH(b->c->arena, &b->calls, ((GpCallEdge){n->res->def, n->span}));
+    check_extents(b, n);
     if (n->kind == GpNode_Lit)
         gp_check_lit_range(b, n, false);
     else if (n->kind == GpNode_Unary && GP_AS(Unary, n)->op == GpTok_Minus)
@@ -382,5 +402,7 @@ void gp_check_const(GpCheck *c, GpDef *def) {
     finish(&b, value, NULL);
     def->locals = b.locals.at;
     def->local_count = b.locals.len;
+    def->calls = b.calls.at;
+    def->call_count = b.calls.len;
     def->check_state = 2;
 }

@@ -1,5 +1,6 @@
 /* The call graph of a module: helpers take the track of what they call, a kernel may not reach the
-** other track's operations through them, and nothing may call itself, since all is inlined. */
+** other track's operations through them, and nothing may call itself, since all is inlined; nor
+** may a constant need its own value. */
 #include "dsl/check_body.h"
 
 static void report_track(GpCheck *c, const GpDef *fn, const GpCallEdge *e) {
@@ -37,9 +38,15 @@ typedef struct Visit {
     uint32_t at; /* next edge */
 } Visit;
 
-enum { Seen_No = 2, Seen_Open = 3, Seen_Done = 4 }; /* check_state, which gp_check_fn left at 2 */
+enum { Seen_No = 2, Seen_Open = 3, Seen_Done = 4 }; /* check_state, which the checker left at 2 */
 
 static void report_cycle(GpCheck *c, const GpDef *from, const GpCallEdge *e) {
+    if (e->callee->kind == GpDef_Const) {
+        gp_primary_label(
+            gp_diag(c->diags, GpDiag_E0391, e->callee->span, e->callee->name->name),
+            "the constant needs its own value");
+        return;
+    }
     GpDiag *d = gp_diag(c->diags, GpDiag_G0250, e->span,
                         gp_arena_printf(c->arena, "`%s` leads to itself", e->callee->name->name));
     gp_primary_label(d, from == e->callee ? "recursive call" : "leads back to `%s`",
@@ -77,6 +84,14 @@ void gp_check_calls(GpCheck *c) {
         changed = false;
         for (uint32_t i = 0; i < m->fn_count; i++)
             changed |= spread(c, m->fns[i]);
+    }
+    /* A cycle that a shape needed was reported already. */
+    bool had_errors = gp_diags_errors(c->diags) > 0;
+    for (uint32_t i = 0; i < m->const_count; i++) {
+        if (had_errors)
+            m->consts[i]->check_state = Seen_Done;
+        else if (m->consts[i]->check_state == Seen_No)
+            find_cycles(c, m->consts[i]);
     }
     for (uint32_t i = 0; i < m->fn_count; i++)
         if (m->fns[i]->check_state == Seen_No)

@@ -120,7 +120,7 @@ struct GpDef {
     bool is_unsafe, has_body;
     GpLocal **locals;       /* all variables of its body, closures included, after checking */
     uint32_t local_count;
-    const GpCallEdge *calls; /* of its body, after checking, in source order */
+    const GpCallEdge *calls; /* of its body, after checking: functions, then constants; of a Const too */
     uint32_t call_count;
     GpTrack track;          /* of the ops it uses; kernels: their track */
     GpKernelAttrs kernel;

@@ -109,6 +109,7 @@ typedef struct GpLower {
     bool is_dead; /* nothing can get here; what is built goes nowhere */
     bool has_failed;
     bool is_too_large;
+    const GpType *refused_tile; /* reported last for its extents */
     const GpDef *kernel;
     GpLowerFrame *frame;
     GpLowerTarget *targets;

@@ -16,7 +16,21 @@ static const Expand expansions[] = {
 #include "dsl/intrinsic.def"
 };
 
+/* Whether the type of a call's result can be: impossible extents are reported here, before an
+** expansion builds on them. */
+static bool check_result(GpLower *lo, const GpType *t) {
+    bool had_failed = lo->has_failed;
+    lo->has_failed = false;
+    for (uint32_t k = 0; k < gp_lower_leaf_count(lo, t); k++)
+        gp_lower_leaf_type(lo, t, k);
+    bool is_fine = !lo->has_failed;
+    lo->has_failed |= had_failed;
+    return is_fine;
+}
+
 GpVal gp_lower_intrinsic(GpLower *lo, const GpLowerCall *call) {
+    if (!check_result(lo, call->type))
+        return gp_lower_undef(lo, call->type);
     GpVal v = expansions[call->def->intrinsic](lo, call);
     v.type = call->type;
     return v.count == gp_lower_leaf_count(lo, call->type) ? v : gp_lower_undef(lo, call->type);

@@ -199,12 +199,15 @@ static void check_extents(GpLower *lo, const GpType *t, GpShape *shape) {
         is_positive &= shape->dim[i] > 0;
     if (is_positive && gp_shape_numel(shape, &count) && count <= TILE_MAX)
         return;
-    GpDiag *d = gp_diag(lo->diags, GpDiag_G0254, lo->b.span, gp_ty_name(lo->arena, t));
-    if (is_positive)
-        gp_primary_label(d, "a tile holds at most %d elements", TILE_MAX);
-    else
-        gp_primary_label(d, "every extent of a tile is a positive constant");
     lo->has_failed = true;
+    if (lo->refused_tile != t) { /* what is computed from such a tile has its type */
+        lo->refused_tile = t;
+        GpDiag *d = gp_diag(lo->diags, GpDiag_G0254, lo->b.span, gp_ty_name(lo->arena, t));
+        if (is_positive)
+            gp_primary_label(d, "a tile holds at most %d elements", TILE_MAX);
+        else
+            gp_primary_label(d, "every extent of a tile is a positive constant");
+    }
     for (int i = 0; i < shape->rank; i++)
         shape->dim[i] = 1;
 }

@@ -410,6 +410,11 @@ static void check_kernel_sig(GpCollect *k, GpDef *def, GpAstFn *fn) {
     if (def->kernel.track == GpTrack_None)
         return;
     const GpType *ret = def->sig.ret;
+    for (uint32_t i = 0; i < def->sig.param_count; i++)
+        if (def->sig.params[i]->kind == GpTy_Char) /* not every number is one */
+            gp_primary_label(gp_diag(k->c->diags, GpDiag_G0251, fn->params.at[i]->span,
+                                     "a parameter of type `char`"),
+                             "take a `u32`");
     if (ret->kind != GpTy_Error && ret != gp_ty_unit(k->c->types)) {
         GpDiag *d = gp_diag(k->c->diags, GpDiag_G0203, fn->ret->span, def->name->name,
                             gp_ty_name(k->c->arena, ret));

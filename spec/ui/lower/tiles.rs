@@ -13,3 +13,8 @@ fn axis(n: i32) { let _ = program_id(n); let _ = program_id(3); }
 #[tile]
 fn same<const A: i32, const B: i32>(z: &mut Tensor<f32, {[A]}>, y: &mut Tensor<f32, {[B]}>) { z.store(y.load()); }
 //@ call same(part f32 [64] tile [16], part f32 [128] tile [32])
+
+#[tile]
+fn extent<const N: i32>() { let t = constant(0.0f32, shape![N]); let _u = t + 1.0; let _v = exp(t); }
+//@ call extent{grid = 1, N = 0}()
+//@ call extent{grid = 1, N = -1}()
