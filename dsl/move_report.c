@@ -165,8 +165,45 @@ static bool is_word(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-/* The witness of a thread's index is used up by `get_mut`; its number is not. The range from the
-** statement of the move to the last use after it, with `idx.get()` replaced. */
+/* The place of `let` when `[at, at + len)` is all that a `let NAME = ..;` assigns. */
+static bool find_let(const char *text, uint32_t at, uint32_t len, uint32_t *out) {
+    uint32_t i = at;
+    if (text[at + len] != ';' || i < 3 || memcmp(text + i - 3, " = ", 3) != 0)
+        return false;
+    for (i -= 3; i > 0 && is_word(text[i - 1]);)
+        i--;
+    bool is_let = i >= 4 && memcmp(text + i - 4, "let ", 4) == 0 && i < at - 3 &&
+                  (i == 4 || !is_word(text[i - 5]));
+    *out = i - 4;
+    return is_let;
+}
+
+/* The text [from, to) up to the last `call` in it, each replaced by `i` that begins at `first` or
+** after. Gives where that text ends. */
+static uint32_t replace_calls(GpText *out, const char *text, const char *call, uint32_t from,
+                              uint32_t first, uint32_t to) {
+    uint32_t len = (uint32_t)strlen(call);
+    for (uint32_t at = first; at + len <= to; at++) {
+        if (memcmp(text + at, call, len) != 0 || is_word(text[at - 1]) || text[at - 1] == '.')
+            continue;
+        gp_text_add(out, text + from, at - from);
+        gp_text_puts(out, "i");
+        from = at + len;
+    }
+    return from;
+}
+
+static void put_indent(GpText *out, const char *text, uint32_t off) {
+    uint32_t line = off, indent = 0;
+    while (line > 0 && text[line - 1] != '\n')
+        line--;
+    while (text[line + indent] == ' ' || text[line + indent] == '\t')
+        indent++;
+    gp_text_add(out, text + line, indent);
+}
+
+/* The witness of a thread's index is used up by `get_mut`; its number is not. From the statement
+** of the move to the use: a `let` of the number moves before it, or gets there, to be used. */
 static void help_witness(GpForm *f, GpDiag *d, const GpMoveSite *site, GpSpan use) {
     const GpStep *s = &f->blocks.at[site->block].steps.at[site->step];
     const char *name = gp_place_name(f, site->place);
@@ -176,28 +213,26 @@ static void help_witness(GpForm *f, GpDiag *d, const GpMoveSite *site, GpSpan us
     GpSpan stmt = s->stmt->span;
     const char *text = stmt.src->text;
     const char *call = gp_arena_printf(f->c->arena, "%s.get()", name);
-    uint32_t len = (uint32_t)strlen(call), end = GP_MAX(stmt.off + stmt.len, use.off + len);
-    if (use.off + len > stmt.src->len || memcmp(text + use.off, call, len) != 0)
+    uint32_t len = (uint32_t)strlen(call), end = use.off + len, let;
+    if (use.off < stmt.off || end >= stmt.src->len || memcmp(text + use.off, call, len) != 0)
         return;
-    uint32_t line = stmt.off;
-    while (line > 0 && text[line - 1] != '\n')
-        line--;
+    const char *number = gp_arena_printf(f->c->arena, "let i = %s;", call);
+    bool has_let = find_let(text, use.off, len, &let) && let > stmt.off;
+    if (has_let)
+        number = gp_arena_copy(f->c->arena, text + let, ++end - let);
     GpText out = {.session = gp_arena_session(f->c->arena)};
-    gp_text_printf(&out, "let i = %s;\n", call);
-    uint32_t indent = 0;
-    while (text[line + indent] == ' ' || text[line + indent] == '\t')
-        indent++;
-    gp_text_add(&out, text + line, indent);
-    uint32_t last = stmt.off, from = site->span.off;
-    for (uint32_t at = from; at + len <= end; at++) {
-        if (memcmp(text + at, call, len) != 0 || is_word(text[at - 1]) || text[at - 1] == '.')
-            continue;
-        gp_text_add(&out, text + last, at - last);
-        gp_text_puts(&out, "i");
-        last = at + len;
+    gp_text_printf(&out, "%s\n", number);
+    put_indent(&out, text, stmt.off);
+    if (has_let) {
+        while (let > stmt.off && strchr(" \t\n", text[let - 1]))
+            let--;
+        gp_text_add(&out, text + stmt.off, let - stmt.off);
+    } else {
+        end = replace_calls(&out, text, call, stmt.off, site->span.off,
+                            GP_MAX(stmt.off + stmt.len, end));
     }
-    gp_suggest(d, (GpSpan){stmt.src, stmt.off, last - stmt.off}, gp_text_cstr(&out),
-               "take the index out of the witness first: `let i = %s;`", call);
+    gp_suggest(d, (GpSpan){stmt.src, stmt.off, end - stmt.off}, gp_text_cstr(&out),
+               "take the index out of the witness first: `%s`", number);
     gp_text_free(&out);
 }
 
