@@ -116,7 +116,6 @@ LLVMValueRef gp_emit_math(GpEmit *e, GpOp op, GpElem elem, LLVMValueRef *x, uint
 bool gp_math_is_intrinsic(GpOp op);
 bool gp_math_needs_library(GpOp op);
 /* emit_poly.c */
-bool gp_poly_has(GpOp op);
 LLVMValueRef gp_emit_poly(GpEmit *e, GpOp op, LLVMValueRef x); /* NULL: not computed inline */
 
 /* One row per value of lower.def */

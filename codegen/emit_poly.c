@@ -1,10 +1,10 @@
-/* f32 exponentials and logarithms by polynomials (poly.def), for the CPU: straight-line code with
+/* f32 exponentials, logarithms and tanh by polynomials (poly.def), for the CPU: straight-line code with
 ** fused multiply-adds that LLVM vectorises. Special values are those of C's <math.h>. */
 #include <math.h>
 
 #include "codegen/emit.h"
 
-enum { EXP_TERMS = 7, LN_TERMS = 8, SUBNORMAL_SHIFT = 23 };
+enum { EXP_TERMS = 7, LN_TERMS = 8, TANH_TERMS = 5, SUBNORMAL_SHIFT = 23 };
 
 typedef struct ExpRow {
     double per, hi, lo, low, high, c[EXP_TERMS];
@@ -29,6 +29,13 @@ static const double ln_terms[LN_TERMS] = {
 #include "codegen/poly.def"
 };
 
+static const struct {
+    double limit, c[TANH_TERMS];
+} tanh_row = {
+#define GP_POLY_TANH(limit, ...) limit, {__VA_ARGS__}
+#include "codegen/poly.def"
+};
+
 static LLVMTypeRef f32(GpEmit *e) { return LLVMFloatTypeInContext(e->ctx); }
 static LLVMTypeRef i32(GpEmit *e) { return LLVMInt32TypeInContext(e->ctx); }
 static LLVMValueRef number(GpEmit *e, double v) { return LLVMConstReal(f32(e), v); }
@@ -45,12 +52,12 @@ static LLVMValueRef horner(GpEmit *e, const double *c, int count, LLVMValueRef x
     return sum;
 }
 
-/* A NaN stays. */
+/* A NaN becomes `low`. */
 static LLVMValueRef clamp(GpEmit *e, LLVMValueRef x, double low, double high) {
-    LLVMValueRef below = LLVMBuildFCmp(e->b, LLVMRealOLT, x, number(e, low), "");
-    x = LLVMBuildSelect(e->b, below, number(e, low), x, "");
-    LLVMValueRef above = LLVMBuildFCmp(e->b, LLVMRealOGT, x, number(e, high), "");
-    return LLVMBuildSelect(e->b, above, number(e, high), x, "");
+    LLVMValueRef is_above = LLVMBuildFCmp(e->b, LLVMRealOGT, x, number(e, low), "");
+    x = LLVMBuildSelect(e->b, is_above, x, number(e, low), "");
+    LLVMValueRef is_below = LLVMBuildFCmp(e->b, LLVMRealOLT, x, number(e, high), "");
+    return LLVMBuildSelect(e->b, is_below, x, number(e, high), "");
 }
 
 /* 2^k for -126 <= k <= 127 */
@@ -63,6 +70,7 @@ static LLVMValueRef power_of_two(GpEmit *e, LLVMValueRef k) {
 /* The power of two is applied in halves: each is a normal number, and where the result is
 ** subnormal the second multiplication rounds once. */
 static LLVMValueRef emit_exp(GpEmit *e, const ExpRow *row, LLVMValueRef x) {
+    LLVMValueRef is_nan = LLVMBuildFCmp(e->b, LLVMRealUNO, x, x, "");
     x = clamp(e, x, row->low, row->high);
     LLVMValueRef turns = LLVMBuildFMul(e->b, x, number(e, row->per), "");
     LLVMValueRef k = gp_emit_intrinsic(e, "llvm.rint", f32(e), &turns, 1);
@@ -70,15 +78,12 @@ static LLVMValueRef emit_exp(GpEmit *e, const ExpRow *row, LLVMValueRef x) {
     if (row->lo != 0.0)
         r = fma_of(e, k, number(e, -row->lo), r);
     LLVMValueRef p = horner(e, row->c, EXP_TERMS, r);
-    unsigned id = LLVMLookupIntrinsicID("llvm.fptosi.sat", strlen("llvm.fptosi.sat"));
-    LLVMTypeRef types[] = {i32(e), f32(e)};
-    LLVMValueRef fn = LLVMGetIntrinsicDeclaration(e->module, id, types, 2);
-    LLVMTypeRef type = LLVMIntrinsicGetType(e->ctx, id, types, 2);
-    LLVMValueRef whole = LLVMBuildCall2(e->b, type, fn, &k, 1, "");
+    LLVMValueRef whole = LLVMBuildFPToSI(e->b, k, i32(e), ""); /* -152 to 130: never poison */
     LLVMValueRef half = LLVMBuildAShr(e->b, whole, gp_emit_i32(e, 1), "");
     LLVMValueRef rest = LLVMBuildSub(e->b, whole, half, "");
     p = LLVMBuildFMul(e->b, p, power_of_two(e, half), "");
-    return LLVMBuildFMul(e->b, p, power_of_two(e, rest), "");
+    p = LLVMBuildFMul(e->b, p, power_of_two(e, rest), "");
+    return LLVMBuildSelect(e->b, is_nan, number(e, (double)NAN), p, "");
 }
 
 /* x = 2^k * (1 + f), for positive finite x. */
@@ -126,6 +131,19 @@ static LLVMValueRef emit_log(GpEmit *e, const LogRow *row, LLVMValueRef x) {
     return log_specials(e, x, y);
 }
 
+static LLVMValueRef emit_tanh(GpEmit *e, LLVMValueRef x) {
+    LLVMValueRef square = LLVMBuildFMul(e->b, x, x, ""), one = number(e, 1.0);
+    LLVMValueRef p = horner(e, tanh_row.c, TANH_TERMS, square);
+    LLVMValueRef near = fma_of(e, LLVMBuildFMul(e->b, p, square, ""), x, x);
+    LLVMValueRef size = gp_emit_intrinsic(e, "llvm.fabs", f32(e), &x, 1);
+    LLVMValueRef power = emit_exp(e, &exp_rows[GpOp_Exp], LLVMBuildFAdd(e->b, size, size, ""));
+    LLVMValueRef far = LLVMBuildFAdd(e->b, power, one, "");
+    far = LLVMBuildFSub(e->b, one, LLVMBuildFDiv(e->b, number(e, 2.0), far, ""), "");
+    LLVMValueRef is_near = LLVMBuildFCmp(e->b, LLVMRealOLT, size, number(e, tanh_row.limit), "");
+    LLVMValueRef y = LLVMBuildSelect(e->b, is_near, near, far, ""); /* near: 0 for -0 */
+    return gp_emit_intrinsic(e, "llvm.copysign", f32(e), (LLVMValueRef[]){y, x}, 2);
+}
+
 /* Without the instruction, an fma is a call: then the C library's function is faster. */
 static bool has_fma(GpEmit *e) {
     char *features = LLVMGetTargetMachineFeatureString(e->llvm->tm);
@@ -137,11 +155,15 @@ static bool has_fma(GpEmit *e) {
     return found;
 }
 
-bool gp_poly_has(GpOp op) { return exp_rows[op].per != 0.0 || log_rows[op].scale != 0.0; }
+static bool has_row(GpOp op) {
+    return op == GpOp_Tanh || exp_rows[op].per != 0.0 || log_rows[op].scale != 0.0;
+}
 
 LLVMValueRef gp_emit_poly(GpEmit *e, GpOp op, LLVMValueRef x) {
-    if (e->is_gpu || !gp_poly_has(op) || LLVMTypeOf(x) != f32(e) || !has_fma(e))
+    if (e->is_gpu || !has_row(op) || LLVMTypeOf(x) != f32(e) || !has_fma(e))
         return NULL;
+    if (op == GpOp_Tanh)
+        return emit_tanh(e, x);
     return exp_rows[op].per != 0.0 ? emit_exp(e, &exp_rows[op], x)
                                    : emit_log(e, &log_rows[op], x);
 }

@@ -35,7 +35,7 @@ for name in pairs(bounds.f32) do names[#names + 1] = name end
 table.sort(names)
 for _, name in ipairs(names) do line("| `%s` | %g | %g | %g |", name, bounds.f32[name], bounds.f64[name], bounds.narrow) end
 line ""
-line "CPU kernels compute `exp`, `exp2`, `log`, `ln`, `log2` and `log10` in f32 and narrower types by polynomials (at most 1.2 ULP,"
+line "CPU kernels compute `exp`, `exp2`, `log`, `ln`, `log2`, `log10` and `tanh` in f32 and narrower types by polynomials (at most 1.4 ULP,"
 line "`codegen/poly.def`) where the machine has fused multiply-add, and call the C library for the others. GPU kernels use"
 line "NVIDIA's libdevice where it is installed, else libclc's"
 line "functions, for which"
