@@ -47,10 +47,21 @@ static const GpShapeTy *shape_of(const GpType *t) {
     return NULL;
 }
 
-/* The peer's kernels write a full reduction of one axis as a tile of shape {[1]}. */
-static bool is_one_for_none(const TileCall *c, const GpDims *found, const GpDims *said) {
-    return c->fn->intrinsic == GpIntrinsic_ReduceTile && found->rank == 0 && said->rank == 1 &&
-           said->dim[0] == gp_const_int(c->b->c->types, 1);
+static const GpConst *count_of(const TileCall *c, const GpDims *d) {
+    const GpConst *n = gp_const_int(c->b->c->types, 1);
+    for (uint8_t i = 0; i < d->rank; i++)
+        n = gp_const_mul(c->b->c->types, n, d->dim[i]);
+    return n;
+}
+
+/* The peer's kernels annotate reductions with axes of extent 1 that they do not have: {[1]} for a
+** full one. The elements are the same. */
+static bool has_extra_ones(const TileCall *c, const GpDims *found, const GpDims *said) {
+    bool has_one = false;
+    for (uint8_t i = 0; i < said->rank; i++)
+        has_one |= said->dim[i] == gp_const_int(c->b->c->types, 1);
+    return has_one && c->fn->intrinsic == GpIntrinsic_ReduceTile && said->rank > found->rank &&
+           gp_body_oblige_const(c->b, count_of(c, found), count_of(c, said), c->span);
 }
 
 static void give(const TileCall *c, const GpDims *found) {
@@ -67,7 +78,7 @@ static void give(const TileCall *c, const GpDims *found) {
     bool fits = d.rank == found->rank;
     for (uint8_t i = 0; fits && i < d.rank; i++)
         fits = same_const(c, d.dim[i], found->dim[i]);
-    if (!fits && !is_one_for_none(c, found, &d))
+    if (!fits && !has_extra_ones(c, found, &d))
         gp_primary_label(gp_diag(b->c->diags, GpDiag_G0156, c->span, c->fn->name->name,
                                  dims_text(c, found), dims_text(c, &d)),
                          "this has shape `%s`", dims_text(c, found));

@@ -179,6 +179,11 @@ describe("example", function()
     assert.are.equal(first, second)
   end)
 
+  -- Each compares its result with plain Lua and says so in its last line.
+  for _, name in ipairs { "softmax", "rms_norm", "batch_matmul", "argmax", "histogram" } do
+    it(name, function() assert.are.equal("as in Lua", run(name):match "([^\n]*)\n$") end)
+  end
+
   it("borrow_errors", function()
     local output = run "borrow_errors"
     for _, code in ipairs { "E0502", "E0382", "G0302", "E0308" } do
