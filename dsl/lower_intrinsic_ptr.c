@@ -111,46 +111,42 @@ static GpElem pointee(const GpType *pointers) {
     return elem;
 }
 
-/* Addresses are multiples of the element's size, so the offset is the number over the size. */
+/* Addresses are multiples of the element's size, so the offset from 0 is the number over it. */
+static Pointers from_zero(GpLower *lo, GpValue *bytes, GpElem elem) {
+    GpValue *size = offset_const(lo, bytes->type, gp_elem_info[elem].bytes);
+    return (Pointers){address_of_int(lo, gp_build_int(&lo->b, GpElem_I64, 0), elem),
+                      gp_build2(&lo->b, GpOp_Div, bytes, size)};
+}
+
+static GpValue *to_bytes(GpLower *lo, Pointers p) {
+    int64_t size = gp_elem_info[p.base->type->elem].bytes;
+    GpValue *off = gp_build2(&lo->b, GpOp_Mul, p.offsets, offset_const(lo, p.offsets->type, size));
+    GpValue *base = gp_lower_splat(lo, int_of_address(lo, p.base), GpElem_I64, &off->type->shape);
+    return gp_build2(&lo->b, GpOp_Add, base, off);
+}
+
 GpVal gp_lower_IntToPointers(GpLower *lo, const GpLowerCall *call) {
     GpValue *x = gp_lower_convert(lo, gp_call_scalar(lo, call, 0), GpElem_I64);
     GpElem elem = pointee(call->type);
-    Pointers p;
-    if (x->type->kind == GpIrType_Tile && x->type->shape.rank == 0) {
-        const GpIrType *t = gp_ir_scalar(lo->fn, GpElem_I64);
-        p.offsets = offset_const(lo, x->type, 0);
-        p.base = address_of_int(
-            lo, gp_build(&lo->b, GpOp_Extract, &x, 1, &t, 1)->results[0], elem);
-        return pack(lo, call, p);
-    }
-    p.base = address_of_int(lo, gp_build_int(&lo->b, GpElem_I64, 0), elem);
-    p.offsets = gp_build2(&lo->b, GpOp_Div, x, offset_const(lo, x->type, gp_elem_info[elem].bytes));
-    return pack(lo, call, p);
+    if (x->type->kind != GpIrType_Tile || x->type->shape.rank != 0)
+        return pack(lo, call, from_zero(lo, x, elem));
+    const GpIrType *t = gp_ir_scalar(lo->fn, GpElem_I64);
+    GpValue *number = gp_build(&lo->b, GpOp_Extract, &x, 1, &t, 1)->results[0];
+    return pack(lo, call, (Pointers){address_of_int(lo, number, elem), offset_const(lo, x->type, 0)});
 }
 
 GpVal gp_lower_PointersToInt(GpLower *lo, const GpLowerCall *call) {
-    Pointers p = read_pointers(lo, call, 0);
-    int64_t bytes = gp_elem_info[p.base->type->elem].bytes;
-    GpValue *off =
-        gp_build2(&lo->b, GpOp_Mul, p.offsets, offset_const(lo, p.offsets->type, bytes));
-    GpValue *base = gp_lower_splat(lo, int_of_address(lo, p.base), GpElem_I64, &off->type->shape);
-    GpValue *sum = gp_build2(&lo->b, GpOp_Add, base, off);
-    return gp_call_result(lo, call, gp_lower_convert(lo, sum, gp_lower_adt_elem(call->type)));
+    GpValue *bytes = to_bytes(lo, read_pointers(lo, call, 0));
+    return gp_call_result(lo, call, gp_lower_convert(lo, bytes, gp_lower_adt_elem(call->type)));
 }
 
 GpVal gp_lower_PointersToPointers(GpLower *lo, const GpLowerCall *call) {
     Pointers p = read_pointers(lo, call, 0);
     GpElem to = pointee(call->type);
-    int64_t have = gp_elem_info[p.base->type->elem].bytes, want = gp_elem_info[to].bytes;
     GpScalar k;
     bool is_base = gp_ir_const(p.offsets, &k) && k.i == 0;
-    if (have != want && !is_base && have % want != 0) {
-        gp_lower_refuse(lo, call->span, "`ptr_to_ptr` of moved pointers to a larger type");
-        return gp_lower_undef(lo, call->type);
-    }
-    if (have != want && !is_base)
-        p.offsets = gp_build2(&lo->b, GpOp_Mul, p.offsets,
-                              offset_const(lo, p.offsets->type, have / want));
+    if (!is_base && gp_elem_info[p.base->type->elem].bytes != gp_elem_info[to].bytes)
+        return pack(lo, call, from_zero(lo, to_bytes(lo, p), to));
     p.base = retype(lo, p.base, to);
     return pack(lo, call, p);
 }

@@ -82,7 +82,26 @@ static void visit_struct(GpLower *lo, GpNode *pat, GpSpot s, SubFn fn, void *ud)
     }
 }
 
+/* Elements of an array: the checker takes no slices of other lengths. */
+static void visit_elements(GpLower *lo, GpNode *pat, GpSpot s, SubFn fn, void *ud) {
+    const GpNodeList *pats = &GP_AS(PatSlice, pat)->pats;
+    int64_t count = 0;
+    if (s.type->kind != GpTy_Array || !gp_const_value(s.type->count, &count))
+        return;
+    for (uint32_t i = 0, at = 0; i < pats->len; i++) {
+        GpNode *sub = pats->at[i];
+        if (sub->kind == GpNode_PatRest) {
+            at = (uint32_t)count - (pats->len - i - 1);
+            continue;
+        }
+        GpValue *index = gp_build_int(&lo->b, GpElem_U64, at++);
+        fn(lo, (SubPat){sub, gp_spot_element(lo, s, index, NULL, sub->span)}, ud);
+    }
+}
+
 static void visit_subs(GpLower *lo, GpNode *pat, GpSpot s, SubFn fn, void *ud) {
+    if (pat->kind == GpNode_PatSlice)
+        visit_elements(lo, pat, s, fn, ud);
     if (pat->kind == GpNode_PatTuple)
         visit_list(lo, s, NULL, &GP_AS(PatTuple, pat)->pats, fn, ud);
     if (pat->kind == GpNode_PatTupleStruct)
@@ -214,10 +233,6 @@ GpValue *gp_pat_test(GpLower *lo, GpNode *pat, GpSpot s) {
         return test_range(lo, GP_AS(PatRange, pat), s);
     if (pat->kind == GpNode_PatOr)
         return test_or(lo, GP_AS(PatOr, pat), s);
-    if (pat->kind == GpNode_PatSlice) {
-        gp_lower_refuse(lo, pat->span, "a slice pattern");
-        return NULL;
-    }
     GpValue *all = variant_of(pat) ? test_variant(lo, variant_of(pat), s, pat->span) : NULL;
     SubTests sub = {pat, s, false};
     visit_subs(lo, pat, s, find_test, &sub.is_refutable);
