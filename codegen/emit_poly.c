@@ -1,5 +1,5 @@
-/* f32 exponentials, logarithms and tanh by polynomials (poly.def), for the CPU: straight-line code with
-** fused multiply-adds that LLVM vectorises. Special values are those of C's <math.h>. */
+/* f32 exponentials, logarithms and tanh by polynomials (poly.def), for the CPU: straight-line
+** code with fused multiply-adds that LLVM vectorises. Special values are those of C's <math.h>. */
 #include <math.h>
 
 #include "codegen/emit.h"

@@ -3,23 +3,24 @@
 ** The operands are staged in shared memory, a as rows and b as columns, each line padded by 16
 ** bytes so that the threads of a warp read different banks; as much of their depth at a time as
 ** fits. Where the element types have a
-** tensor-core instruction (mma.def) and the extents are multiples of its, warps share the 16 x 8
-** blocks of the result; their sums go through shared memory, by bands of rows that fit, to the
+** tensor-core instruction (mma.def) and the extents are multiples of its, warps share the blocks
+** of the result; their sums go through shared memory, by bands of rows that fit, to the
 ** blocked layout and are added to the accumulator there. Otherwise each thread multiplies and
 ** adds for the elements that it holds, k ascending from the accumulator. */
 #include "codegen/emit_tile_gpu.h"
 
-enum { ROWS = 16, COLUMNS = 8, PARTS = 4, PAD_BYTES = 16, GP_MMA_V2F16 = 1, GP_MMA_I32 = 2 };
+enum { COLUMNS = 8, QUADS = 4, MOST_PARTS = 4, PAD_BYTES = 16 };
+enum { GP_MMA_V2F16, GP_MMA_I32, GP_MMA_F64 };
 
 typedef struct SyncRow {
     GpElem a, b, staged;
-    int64_t k;
+    int64_t rows, k;
     int operand;
     const char *intrinsic;
 } SyncRow;
 static const SyncRow sync_rows[] = {
-#define GP_MMA_SYNC(a, b, staged, k, operand, intrinsic)                                           \
-    {GpElem_##a, GpElem_##b, GpElem_##staged, k, GP_MMA_##operand, intrinsic},
+#define GP_MMA_SYNC(a, b, staged, rows, k, operand, intrinsic)                                     \
+    {GpElem_##a, GpElem_##b, GpElem_##staged, rows, k, GP_MMA_##operand, intrinsic},
 #include "codegen/mma.def"
 };
 
@@ -51,7 +52,7 @@ static LLVMValueRef add_const(GpEmit *e, LLVMValueRef x, int64_t y) {
 static const SyncRow *find_sync(const Product *p, GpElem a, GpElem b) {
     for (size_t i = 0; i < GP_COUNT(sync_rows); i++) {
         const SyncRow *row = &sync_rows[i];
-        if (row->a == a && row->b == b && p->m % ROWS == 0 && p->n % COLUMNS == 0 &&
+        if (row->a == a && row->b == b && p->m % row->rows == 0 && p->n % COLUMNS == 0 &&
             p->k % row->k == 0)
             return row;
     }
@@ -256,7 +257,7 @@ typedef struct Block {
 } Block;
 
 static Block block_of(GpEmit *e, const Product *p, const Lane *l, uint32_t turn, uint32_t warps) {
-    int64_t across = p->n / COLUMNS, down = p->m / ROWS, all = p->batches * down * across;
+    int64_t across = p->n / COLUMNS, down = p->m / p->sync->rows, all = p->batches * down * across;
     LLVMValueRef n = add_const(e, l->warp, (int64_t)turn * warps);
     if (all % warps)
         n = LLVMBuildURem(e->b, n, gp_emit_i64(e, all), ""); /* done twice, to the same end */
@@ -264,46 +265,54 @@ static Block block_of(GpEmit *e, const Product *p, const Lane *l, uint32_t turn,
     LLVMValueRef i = LLVMBuildUDiv(e->b, n, gp_emit_i64(e, across), "");
     LLVMValueRef batch = LLVMBuildUDiv(e->b, i, gp_emit_i64(e, down), "");
     Block b = {.column = scale(e, j, COLUMNS)};
-    b.row = scale(e, i, ROWS); /* batches follow each other */
+    b.row = scale(e, i, p->sync->rows); /* batches follow each other */
     b.a_line = b.row;
     b.b_line = add(e, scale(e, batch, p->n), b.column);
     return b;
 }
 
-/* The 32-bit word of a staged line that holds elements `along`.. */
+/* The register of a fragment: the word of a staged line that holds elements `along`.. */
 static LLVMValueRef load_word(GpEmit *e, const Product *p, bool is_b, LLVMValueRef line,
                               LLVMValueRef along) {
     GpElem elem = is_b ? p->b_elem : p->a_elem;
     LLVMValueRef at = add(e, scale(e, line, is_b ? p->b_line : p->a_line), along);
     LLVMValueRef ptr = gp_emit_gep(e, elem, is_b ? p->b_base : p->shared, at);
     LLVMTypeRef half = LLVMHalfTypeInContext(e->ctx);
-    LLVMTypeRef type = p->sync->operand == GP_MMA_V2F16 ? LLVMVectorType(half, 2) : i32(e);
-    LLVMValueRef v = LLVMBuildLoad2(e->b, type, ptr, "");
-    LLVMSetAlignment(v, 4);
+    LLVMTypeRef types[] = {[GP_MMA_V2F16] = LLVMVectorType(half, 2),
+                           [GP_MMA_I32] = i32(e),
+                           [GP_MMA_F64] = LLVMDoubleTypeInContext(e->ctx)};
+    LLVMValueRef v = LLVMBuildLoad2(e->b, types[p->sync->operand], ptr, "");
+    LLVMSetAlignment(v, GP_MAX(gp_elem_info[elem].bytes, 4u));
     return v;
 }
 
+/* Registers of one block's sums in a thread. */
+static uint32_t parts_of(const Product *p) { return (uint32_t)p->sync->rows / 4; }
+
 static void multiply_block(GpEmit *e, const Product *p, const Lane *l, const Block *b,
                            LLVMValueRef k, LLVMValueRef const *sum, LLVMValueRef *next) {
-    int64_t word = 4 / gp_elem_info[p->a_elem].bytes, half = PARTS * word;
-    LLVMValueRef args[10], along = add(e, k, scale(e, l->quad, word));
+    bool is_tall = p->sync->rows == 16;
+    int64_t word = GP_MAX(4 / gp_elem_info[p->a_elem].bytes, 1), half = QUADS * word;
+    LLVMValueRef args[6 + MOST_PARTS], along = add(e, k, scale(e, l->quad, word));
     LLVMValueRef row = add(e, b->a_line, l->group), line = add(e, b->b_line, l->group);
-    for (int i = 0; i < 4; i++)
-        args[i] = load_word(e, p, false, add_const(e, row, i % 2 * (ROWS / 2)),
-                            add_const(e, along, i / 2 * half));
-    for (int i = 0; i < 2; i++)
-        args[4 + i] = load_word(e, p, true, line, add_const(e, along, i * half));
-    memcpy(args + 6, sum, PARTS * sizeof *sum);
-    LLVMValueRef all = gp_emit_intrinsic(e, p->sync->intrinsic, NULL, args, 10);
-    for (unsigned i = 0; i < PARTS; i++)
+    uint32_t count = 0;
+    for (int i = 0; i < (is_tall ? 4 : 1); i++)
+        args[count++] = load_word(e, p, false, add_const(e, row, i % 2 * 8),
+                                  add_const(e, along, i / 2 * half));
+    for (int i = 0; i < (is_tall ? 2 : 1); i++)
+        args[count++] = load_word(e, p, true, line, add_const(e, along, i * half));
+    for (uint32_t i = 0; i < parts_of(p); i++)
+        args[count++] = sum[i];
+    LLVMValueRef all = gp_emit_intrinsic(e, p->sync->intrinsic, NULL, args, count);
+    for (unsigned i = 0; i < parts_of(p); i++)
         next[i] = LLVMBuildExtractValue(e->b, all, i, "");
 }
 
 /* The sums of this band of rows go to shared memory. */
 static void put_band(GpEmit *e, const Product *p, const Lane *l, const Block *b,
                      LLVMValueRef const *sum, int64_t first, int64_t rows) {
-    for (int i = 0; i < PARTS; i++) {
-        LLVMValueRef row = add_const(e, add(e, b->row, l->group), i / 2 * (ROWS / 2) - first);
+    for (int i = 0; i < (int)parts_of(p); i++) {
+        LLVMValueRef row = add_const(e, add(e, b->row, l->group), i / 2 * 8 - first);
         LLVMValueRef column = add_const(e, add(e, b->column, scale(e, l->quad, 2)), i % 2);
         LLVMValueRef ok = LLVMBuildICmp(e->b, LLVMIntULT, row, gp_emit_i64(e, rows), "");
         LLVMValueRef at = add(e, scale(e, row, p->n), column);
@@ -342,8 +351,9 @@ static LLVMValueRef add_sums(GpEmit *e, const Product *p, LLVMValueRef acc, LLVM
 
 static GpBound multiply_sync(GpEmit *e, Product *p) {
     uint32_t warps = gp_tile_gpu_threads(e) / 32;
-    int64_t blocks = p->batches * (p->m / ROWS) * (p->n / COLUMNS);
-    uint32_t turns = (uint32_t)((blocks + warps - 1) / warps), count = turns * PARTS;
+    int64_t blocks = p->batches * (p->m / p->sync->rows) * (p->n / COLUMNS);
+    uint32_t turns = (uint32_t)((blocks + warps - 1) / warps), parts = parts_of(p);
+    uint32_t count = turns * parts;
     Lane l = lane_of(e);
     Block *block = GP_NEW_ARRAY(e->arena, Block, turns);
     LLVMValueRef *sum = GP_NEW_ARRAY(e->arena, LLVMValueRef, count);
@@ -355,7 +365,7 @@ static GpBound multiply_sync(GpEmit *e, Product *p) {
         stage_operands(e, p, first);
         Depth d = open_depth(e, sum, count);
         for (uint32_t i = 0; i < turns; i++)
-            multiply_block(e, p, &l, &block[i], d.k, d.sum + i * PARTS, sum + i * PARTS);
+            multiply_block(e, p, &l, &block[i], d.k, d.sum + i * parts, sum + i * parts);
         close_depth(e, &d, sum, p->sync->k, p->depth);
     }
 
@@ -368,7 +378,7 @@ static GpBound multiply_sync(GpEmit *e, Product *p) {
         int64_t size = GP_MIN(band, rows - first);
         gp_gpu_barrier(e);
         for (uint32_t i = 0; i < turns; i++)
-            put_band(e, p, &l, &block[i], sum + i * PARTS, first, size);
+            put_band(e, p, &l, &block[i], sum + i * parts, first, size);
         gp_gpu_barrier(e);
         take_band(e, p, out.at, first, size);
     }

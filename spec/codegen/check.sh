@@ -10,7 +10,7 @@ printf '%s\n' "$directives" | {
         if [ -n "$target" ]; then
             out=$("$tool" emit "$stage" "$target" "$file") || { printf '%s\n' "$out"; status=1; }
         else
-            out=$("$tool" emit ptx "$stage" "$file")
+            out=$("$tool" emit llvm "$stage" "$file")
             [ $? -eq 3 ] || { echo "$file: $stage is not refused"; status=1; }
         fi
         printf '%s\n' "$out" | "$filecheck" --check-prefix="$prefix" --dump-input=fail "$file" ||

@@ -133,7 +133,7 @@ static GpScalar random_scalar(GpElem elem, uint64_t *state) {
             v.u = r >> 40 & 1;
         return gp_scalar_wrap(v);
     }
-    static const double special[] = {0.0, -0.0,  1.0,     -1.0, HUGE_VAL,     -HUGE_VAL, NAN,
+    static const double special[] = {0.0, -0.0,  1.0,     -1.0, HUGE_VAL,     -HUGE_VAL, (double)NAN,
                                      0.5, 1e-40, 65504.0, 3e38, 2147483648.0, -9.3e18,   1.9e19};
     GpScalar v = {.elem = elem};
     if ((r & 15) == 0)
@@ -618,7 +618,7 @@ typedef struct Inline {
 } Inline;
 static const Inline inlines[] = {{GpOp_Exp, exp, 1.0},   {GpOp_Exp2, exp2, 1.1},
                                  {GpOp_Log, log, 1.0},   {GpOp_Ln, log, 1.0},
-                                 {GpOp_Log2, log2, 1.3}, {GpOp_Log10, log10, 1.1},
+                                 {GpOp_Log2, log2, 1.4}, {GpOp_Log10, log10, 1.1},
                                  {GpOp_Tanh, tanh, 1.6}};
 enum { BATCH = 1 << 20 };
 
