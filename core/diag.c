@@ -23,8 +23,8 @@ struct GpDiag {
     GpDiagCode code;
     const char *title;
     struct GpDiag *next; /* with the same hash of code and span */
-    GpSpan span;   /* the primary one, in the expansion that it comes from */
-    Labels labels; /* the primary one first; in texts, as all that is shown */
+    GpSpan span;         /* the primary one, in the expansion that it comes from */
+    Labels labels;       /* the primary one first; in texts, as all that is shown */
     Children children;
 };
 
@@ -35,7 +35,7 @@ struct GpDiags {
     uint32_t errors;
     bool failed;
     Entries entries;
-    GpMap by_place; /* hash of code and span -> the newest GpDiag */
+    GpMap by_place;   /* hash of code and span -> the newest GpDiag */
     GpDiag swallowed; /* what gp_diag returns when it keeps nothing */
 };
 

@@ -90,10 +90,9 @@ void gp_source_release(GpSource *src) {
 }
 
 GpSpan gp_span_root(GpSpan span) {
-    if (!span.src)
+    if (!span.src || !span.src->root)
         return span;
-    if (span.src->root)
-        span.src = span.src->root;
+    span.src = span.src->root;
     span.off = GP_MIN(span.off, span.src->len);
     span.len = GP_MIN(span.len, span.src->len - span.off);
     return span;

@@ -31,7 +31,7 @@ struct GpSource {
     uint32_t first_column;  /* column of text[0], 1-based: a kernel string starts after `[[` */
     uint32_t *line_starts;  /* offsets; line_starts[0] == 0 */
     uint32_t line_count;
-    GpSource *root;    /* expansions: the source that the macro was written in, never an expansion */
+    GpSource *root;    /* expansions: the text that the macro was written in, never an expansion */
     GpSpan call;       /* expansions: the call, in another expansion or in a text */
     const char *macro; /* expansions: the macro's name */
     const void *rules; /* expansions: which macro; compared, not read */
@@ -52,8 +52,8 @@ GP_NODISCARD GpSource *gp_source_new_expansion(GpSource *written, GpSpan call, c
 /* The smallest span that covers both. Where they come from different expansions of one text, the
 ** calls that lead to them are covered instead. */
 GpSpan gp_span_join(GpSpan a, GpSpan b);
-/* The same place in the text itself, cut to the text: a span computed from two others may end
-** anywhere where a macro made them neighbours. */
+/* The same place in the text itself. Out of an expansion it is cut to the text: a span computed from
+** two others may end anywhere where a macro made them neighbours. */
 GpSpan gp_span_root(GpSpan span);
 /* The call in the text that led to the expansion that span is in; GP_NO_SPAN outside of any. */
 GpSpan gp_span_call(GpSpan span);

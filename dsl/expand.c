@@ -7,7 +7,7 @@
 
 #define RECURSION_LIMIT 128
 #define MAX_TOKENS      200000u /* of all expansions of a file together */
-#define MAX_NODES       2048       /* from the root to a leaf, where expansions are nested */
+#define MAX_NODES       2048    /* from the root to a leaf, where expansions are nested */
 
 typedef struct Expander {
     GpParse *in;
@@ -15,7 +15,7 @@ typedef struct Expander {
     GpMap by_name;           /* GpSym -> GpRules *: for paths and imports */
     GpMap imported;          /* names that a `use` mentions */
     uint32_t budget;
-    uint32_t depth; /* of nodes */
+    uint32_t depth;  /* of nodes */
     bool is_stopped; /* a limit was reached, and reported */
 } Expander;
 
@@ -104,8 +104,8 @@ static GpRules *find_defined(Expander *e, GpSym name) {
 /* What a path of a call names; NULL when it is no macro of this file. */
 static GpRules *find_rules(Expander *e, GpAstMacro *call) {
     GpAstPath *path = GP_AS(Path, call->path);
-    GpSym name = path->segments.len ? GP_AS(Segment, path->segments.at[path->segments.len - 1])->name
-                                    : NULL;
+    GpSym name =
+        path->segments.len ? GP_AS(Segment, path->segments.at[path->segments.len - 1])->name : NULL;
     if (!name)
         return NULL;
     GpRules *rules = path->segments.len == 1 ? find_defined(e, name) : NULL;
@@ -169,8 +169,10 @@ static void report_rest(Expander *e, GpParser *p, const GpRules *rules, GpSpan c
 static void report_semi(Expander *e, const GpParser *p, const GpRules *rules, GpSpan call) {
     GpDiag *d = gp_diag(e->in->diags, GpDiag_G0039, gp_span_root(gp_parser_span(p)));
     gp_label(d, gp_span_root(call), "in this macro invocation");
-    gp_help(d, "to ignore the value produced by the macro, add a semicolon after the invocation of "
-               "`%s`", rules->name->name);
+    gp_help(d,
+            "to ignore the value produced by the macro, add a semicolon after the invocation of "
+            "`%s`",
+            rules->name->name);
 }
 
 static GpNode *bad_at(Expander *e, GpSpan span) {
@@ -186,7 +188,8 @@ static void report_nothing(Expander *e, const GpRule *rule, GpSpan call, const c
 }
 
 /* The call as an expression, type or pattern. */
-static GpNode *expand_one(Expander *e, const GpRules *rules, GpAstMacro *call, GpFragmentKind kind) {
+static GpNode *expand_one(Expander *e, const GpRules *rules, GpAstMacro *call,
+                          GpFragmentKind kind) {
     const char *what = kind == GpFragment_Ty    ? "type"
                        : kind == GpFragment_Pat ? "pattern"
                                                 : "expression";

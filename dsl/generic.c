@@ -24,7 +24,8 @@ static const GpDef *adt_of(const GpType *t) {
     return t && t->kind == GpTy_Adt ? t->def : NULL;
 }
 
-/* Items are found by name and the struct or enum that they can be of, so that a `new` of each of many
+/* Items are found by name and the struct or enum that they can be of, so that a `new` of each of
+*many
 ** types costs nothing: the key is a symbol made of the two. The items of a trait are entered for
 ** every type that implements it; those of the built-in traits, which types may derive, for none in
 ** particular; all of them under `any_param`, for type parameters. */
@@ -73,7 +74,8 @@ static GpDef *nth_of(const GpMap *map, const void *key, uint32_t *n) {
     return NULL;
 }
 
-static GpDef *nth(GpCheck *c, const GpMap *std_map, const GpMap *map, const void *key, uint32_t *n) {
+static GpDef *nth(GpCheck *c, const GpMap *std_map, const GpMap *map, const void *key,
+                  uint32_t *n) {
     GpDef *def = nth_of(std_map, key, n);
     return def || !c->module ? def : nth_of(map, key, n);
 }
@@ -213,7 +215,8 @@ static bool bounds_hold(GpCheck *c, const GpDef *owner, const GpGArg *args, uint
 }
 
 bool gp_match_impl(GpCheck *c, const GpDef *impl, const GpType *self, GpGArg **args) {
-    if (!impl->self_type || impl->self_type->kind == GpTy_Error || gp_is_apart(impl->self_type, self))
+    if (!impl->self_type || impl->self_type->kind == GpTy_Error ||
+        gp_is_apart(impl->self_type, self))
         return false;
     *args = gp_fresh_args(c, impl, NULL, 0);
     GpSubst s = gp_subst_of(impl, *args);

@@ -78,12 +78,12 @@ typedef struct GpRule {
 
 typedef struct GpRules {
     GpSym name;
-    GpSpan span; /* `macro_rules! name`'s name */
+    GpSpan span;       /* `macro_rules! name`'s name */
     GpSource *written; /* the text or expansion that the definition is in */
     GpRule *rules;
     uint32_t count;
     const GpNode *node; /* the definition: which macro it is */
-    bool is_broken; /* reported */
+    bool is_broken;     /* reported */
 } GpRules;
 
 /* Reads a definition; what is wrong with it is reported and makes it broken. */

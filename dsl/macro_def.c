@@ -97,7 +97,8 @@ static bool find_fragment(const GpToken *t, GpFragmentKind *out) {
 /* Decl = "$" Name ":" Fragment, the cursor behind the name */
 static void read_decl(Reader *r, GpTree *t, uint32_t end) {
     t->kind = GpTree_Decl;
-    bool has_kind = r->at + 1 < end && r->toks[r->at].tok == GpTok_Colon && is_word(&r->toks[r->at + 1]);
+    bool has_kind =
+        r->at + 1 < end && r->toks[r->at].tok == GpTok_Colon && is_word(&r->toks[r->at + 1]);
     if (!has_kind) {
         report(r, t->span, "missing fragment specifier");
         return;
@@ -108,8 +109,9 @@ static void read_decl(Reader *r, GpTree *t, uint32_t end) {
     t->has_kind = find_fragment(kind, &t->fragment);
     if (t->has_kind)
         return;
-    GpDiag *d = report(r, t->span, gp_arena_printf(r->in->arena, "invalid fragment specifier `%s`",
-                                                   text_of(r, kind)));
+    GpDiag *d =
+        report(r, t->span,
+               gp_arena_printf(r->in->arena, "invalid fragment specifier `%s`", text_of(r, kind)));
     gp_help(d, "valid fragment specifiers are `ident`, `block`, `stmt`, `expr`, `pat`, `ty`, "
                "`lifetime`, `literal`, `path`, `meta`, `tt`, `item` and `vis`, along with "
                "`expr_2021` and `pat_param`");
@@ -134,13 +136,13 @@ static void read_dollar(Reader *r, uint32_t end, Trees *out) {
         if (r->is_lhs)
             read_decl(r, &t, end);
     } else if (next && (next->tok == GpTok_LBrace || next->tok == GpTok_Dollar)) {
-        GpDiag *d = gp_diag(r->in->diags, GpDiag_G0008, span_of(&t.dollar),
-                            "meta-variable expressions");
+        GpDiag *d =
+            gp_diag(r->in->diags, GpDiag_G0008, span_of(&t.dollar), "meta-variable expressions");
         gp_primary_label(d, "not supported");
         r->is_broken = true;
     } else if (next) {
-        report(r, span_of(next), gp_arena_printf(r->in->arena, "expected identifier, found `%s`",
-                                                 text_of(r, next)));
+        report(r, span_of(next),
+               gp_arena_printf(r->in->arena, "expected identifier, found `%s`", text_of(r, next)));
     } else {
         t.tok = t.dollar;
     }
@@ -218,7 +220,7 @@ static void check_empty(Reader *r, const GpTree *list, uint32_t count) {
 typedef struct Place {
     const GpTree *list;
     uint32_t count, at;
-    const GpTree *in; /* the Seq or Group whose kids the list is; NULL: the matcher */
+    const GpTree *in;          /* the Seq or Group whose kids the list is; NULL: the matcher */
     const struct Place *outer; /* behind that one */
 } Place;
 
@@ -239,8 +241,8 @@ static bool is_one_of(GpTok tok, const GpTok *list, size_t count) {
     is_one_of((tok), (const GpTok[]){__VA_ARGS__}, sizeof((GpTok[]){__VA_ARGS__}) / sizeof(GpTok))
 
 static bool begins_type(GpTok tok) {
-    return IS_ONE_OF(tok, GpTok_Name, GpTok_LParen, GpTok_LBracket, GpTok_Not, GpTok_Star, GpTok_And,
-                     GpTok_AndAnd, GpTok_Question, GpTok_Lifetime, GpTok_Less, GpTok_Shl,
+    return IS_ONE_OF(tok, GpTok_Name, GpTok_LParen, GpTok_LBracket, GpTok_Not, GpTok_Star,
+                     GpTok_And, GpTok_AndAnd, GpTok_Question, GpTok_Lifetime, GpTok_Less, GpTok_Shl,
                      GpTok_ColonColon, GpTok_For, GpTok_Impl, GpTok_Fn, GpTok_Unsafe, GpTok_Extern,
                      GpTok_Typeof, GpTok_Dyn, GpTok_SelfTy, GpTok_SelfVal, GpTok_Super,
                      GpTok_Crate);
@@ -336,8 +338,9 @@ static void check_next(Follow *f, const Place *place) {
         check_next(f, &inside);
     } else if (t->kind == GpTree_Decl) {
         if (!may_follow_decl(f->decl->fragment, t->fragment))
-            refuse_follow(f, t->span, gp_arena_printf(f->r->in->arena, "$%s:%s", t->name->name,
-                                                      gp_fragment_rows[t->fragment].name));
+            refuse_follow(f, t->span,
+                          gp_arena_printf(f->r->in->arena, "$%s:%s", t->name->name,
+                                          gp_fragment_rows[t->fragment].name));
     } else {
         check_token(f, &t->tok);
     }

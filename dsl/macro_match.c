@@ -149,8 +149,7 @@ static bool begins_pat(const GpToken *t, bool may_be_or) {
 }
 
 static bool is_closer(GpTok tok) {
-    return tok == GpTok_RParen || tok == GpTok_RBracket || tok == GpTok_RBrace ||
-           tok == GpTok_End;
+    return tok == GpTok_RParen || tok == GpTok_RBracket || tok == GpTok_RBrace || tok == GpTok_End;
 }
 
 /* A kept fragment stands for itself, for a token tree, and for what it could be read as. */
@@ -317,7 +316,8 @@ static void step(Matcher *m, Way w) {
 typedef enum Outcome { Outcome_Fits, Outcome_Fails, Outcome_Reported } Outcome;
 
 static Outcome report_ambiguity(Matcher *m, const char *what) {
-    GpDiag *d = gp_diag(m->in->diags, GpDiag_G0033, gp_parser_span(&m->p), m->rules->name->name, what);
+    GpDiag *d =
+        gp_diag(m->in->diags, GpDiag_G0033, gp_parser_span(&m->p), m->rules->name->name, what);
     gp_label(d, m->rules->span, "when calling this macro");
     return Outcome_Reported;
 }
@@ -420,12 +420,12 @@ static void report_failure(Matcher *m, const Failure *f, GpSpan call, const GpTo
         d = gp_diag(m->in->diags, GpDiag_G0031, at);
         gp_primary_label(d, "missing tokens in macro arguments");
     } else {
-        const char *text = tok->tok == GpTok_Fragment
-                               ? gp_arena_printf(m->in->arena, "`%s` metavariable",
-                                                 gp_fragment_rows[tok->fragment->kind].name)
-                               : gp_parser_describe(&(GpParser){.arena = m->in->arena,
-                                                                .toks = tok, .tok = *tok,
-                                                                .count = 1}, 0);
+        const char *text =
+            tok->tok == GpTok_Fragment
+                ? gp_arena_printf(m->in->arena, "`%s` metavariable",
+                                  gp_fragment_rows[tok->fragment->kind].name)
+                : gp_parser_describe(
+                      &(GpParser){.arena = m->in->arena, .toks = tok, .tok = *tok, .count = 1}, 0);
         d = gp_diag(m->in->diags, GpDiag_G0030, span_of(tok), text);
         gp_primary_label(d, "no rules expected this token in macro call");
     }

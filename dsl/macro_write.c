@@ -50,7 +50,8 @@ static GpBinding *find_binding(const Writer *w, GpSym name) {
 }
 
 static bool is_kept(GpFragmentKind kind) {
-    unsigned kept = GP_FRAGMENT_EXPRS | GP_FRAGMENT_PATS | 1u << GpFragment_Ty | 1u << GpFragment_Path;
+    unsigned kept =
+        GP_FRAGMENT_EXPRS | GP_FRAGMENT_PATS | 1u << GpFragment_Ty | 1u << GpFragment_Path;
     return kept >> kind & 1u;
 }
 
@@ -64,8 +65,12 @@ static void put_run(Writer *w, const GpTree *use, const GpFragment *f) {
         return;
     if (is_whole)
         f = run->toks[0].fragment;
-    GpToken t = {.tok = GpTok_Fragment, .space_before = true, .off = use->span.off,
-                 .len = use->span.len, .src = w->expansion, .fragment = f};
+    GpToken t = {.tok = GpTok_Fragment,
+                 .space_before = true,
+                 .off = use->span.off,
+                 .len = use->span.len,
+                 .src = w->expansion,
+                 .fragment = f};
     put_token(w, t);
 }
 

@@ -415,7 +415,10 @@ GpNode *gp_parser_bad(GpParser *p) {
 }
 
 GpAstFile *gp_parse_file(GpParse *in, GpSource *src) {
-    GpParser p = {.arena = in->arena, .names = in->names, .diags = in->diags, .macros = in->macros,
+    GpParser p = {.arena = in->arena,
+                  .names = in->names,
+                  .diags = in->diags,
+                  .macros = in->macros,
                   .src = src};
     GpAstFile *file = GP_AST_NEW(p.arena, File, ((GpSpan){src, 0, src->len}));
     if (!gp_parser_read_tokens(&p))

@@ -142,7 +142,8 @@ bool gp_parse_args_or_back(GpParser *p, GpTok close, GpNodeVec *args, GpNode **r
     return false;
 }
 
-/* Meta = AttrPath ["(" Exprs ")" | "=" Expr | Group], or a doc comment, which an expansion has there
+/* Meta = AttrPath ["(" Exprs ")" | "=" Expr | Group], or a doc comment, which an expansion has
+ * there
  */
 GpNode *gp_parse_meta(GpParser *p, GpSpan first, bool is_inner) {
     if (p->tok.tok == GpTok_DocComment)

@@ -4,7 +4,8 @@
 **
 ** Which mistake is reported, and where, follows rustc (rustc_parse, lexer/tokentrees.rs): a closing
 ** delimiter that does not fit ends the innermost open group all the same, and is used up unless
-** some group further out waits for it. Where that leaves a `}` too many, the error stands there, and
+** some group further out waits for it. Where that leaves a `}` too many, the error stands there,
+*and
 ** the `)` or `]` that caused it is a label. */
 #include "dsl/parse.h"
 
@@ -22,12 +23,12 @@ typedef struct GpPairing {
     GpToken *toks;
     uint32_t *partner;
     uint32_t count;
-    GP_VEC(uint32_t) open;   /* indices of the delimiters that are open */
+    GP_VEC(uint32_t) open;         /* indices of the delimiters that are open */
     uint32_t waiting[GpTok_count]; /* how many of them each closing delimiter would close */
     GP_VEC(Misfit) misfits;
-    uint32_t odd_open;       /* the first pair closed at another indentation; 0 0 without one */
+    uint32_t odd_open; /* the first pair closed at another indentation; 0 0 without one */
     uint32_t odd_close;
-    uint32_t stray;          /* the closing delimiter for which nothing is open; NONE */
+    uint32_t stray; /* the closing delimiter for which nothing is open; NONE */
 } GpPairing;
 
 static GpTok closer_of(GpTok tok) {
@@ -161,7 +162,8 @@ void gp_parser_pair_tokens(GpParser *p) {
     p->partner = partner;
 }
 
-/* One mistake, one error: the first that rustc reports. A `)` or `]` too many is told by the `}` that
+/* One mistake, one error: the first that rustc reports. A `)` or `]` too many is told by the `}`
+*that
 ** it leaves over. */
 static void report_broken(GpPairing *q) {
     const Misfit *first = NULL;

@@ -17,7 +17,8 @@ static void check_suffix(GpParser *p, GpTok tok, GpSpan suffix) {
         return;
     const char *text = gp_parser_sym(p, suffix)->name;
     bool is_number = tok == GpTok_Int || tok == GpTok_Float;
-    bool is_good = is_number && is_number_suffix(text, suffix.len) && (tok == GpTok_Int || text[0] == 'f');
+    bool is_good = is_number && is_number_suffix(text, suffix.len) &&
+                   (tok == GpTok_Int || text[0] == 'f');
     if (is_good || !gp_parser_may_report(p))
         return;
     if (!is_number) {

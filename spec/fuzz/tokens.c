@@ -14,11 +14,60 @@ size_t LLVMFuzzerCustomCrossOver(const uint8_t *a, size_t a_size, const uint8_t 
 static const char *const words[] = {
 #define GP_TOKEN(id, spelling, cls, lbp, rbp) spelling,
 #include "dsl/token.def"
-    "i32", "u32", "f32", "f64", "usize", "u8", "bool", "f16", "0", "1", "1.5", "2u8", "'a", "'x'",
-    "\"s\"", "T", "N", "x", "y", "f", "Tile", "Tensor", "Option", "Some", "None", "&mut", "#[tile]",
-    "#[kernel]", "{[N]}", "{[-1]}", "load_like", "store", "DisjointSlice", "get_mut",
-    "thread::index_1d()", "shape!", "assert!", "macro_rules!", "$x", "$x:expr", "$($x:tt)*", "|x|",
-    "..", "Copy", "Clone", "impl", "Add", "Output", "dyn", "where", "as", "_", "::<", "-> i32",
+    "i32",
+    "u32",
+    "f32",
+    "f64",
+    "usize",
+    "u8",
+    "bool",
+    "f16",
+    "0",
+    "1",
+    "1.5",
+    "2u8",
+    "'a",
+    "'x'",
+    "\"s\"",
+    "T",
+    "N",
+    "x",
+    "y",
+    "f",
+    "Tile",
+    "Tensor",
+    "Option",
+    "Some",
+    "None",
+    "&mut",
+    "#[tile]",
+    "#[kernel]",
+    "{[N]}",
+    "{[-1]}",
+    "load_like",
+    "store",
+    "DisjointSlice",
+    "get_mut",
+    "thread::index_1d()",
+    "shape!",
+    "assert!",
+    "macro_rules!",
+    "$x",
+    "$x:expr",
+    "$($x:tt)*",
+    "|x|",
+    "..",
+    "Copy",
+    "Clone",
+    "impl",
+    "Add",
+    "Output",
+    "dyn",
+    "where",
+    "as",
+    "_",
+    "::<",
+    "-> i32",
 };
 
 #define MAX_TOKENS 4096
@@ -65,7 +114,8 @@ static size_t replace(uint8_t *data, size_t size, size_t max, size_t from, size_
     return size - (to - from) + len;
 }
 
-/* The first number from token i on becomes the next one, in its last digit: limits are off by one. */
+/* The first number from token i on becomes the next one, in its last digit: limits are off by one.
+ */
 static size_t nudge(uint8_t *data, size_t size, const Tokens *t, uint32_t i) {
     for (; i < t->count; i++) {
         uint8_t *last = &data[t->from[i + 1] - 1];
