@@ -12,7 +12,7 @@ local gpu = require "gpulua"
 local h = require "harness"
 local formats = require "formats"
 
-local CASES = { "cases_ops", "cases_casts", "cases_mpfr", "cases_shapes", "cases_tile", "cases_control", "cases_tile", "cases_examples" }
+local CASES = { "cases_ops", "cases_casts", "cases_mpfr", "cases_shapes", "cases_control", "cases_tile", "cases_tile_fns", "cases_examples" }
 
 local options = { device = os.getenv("GPULUA_DEVICE") or "cpu", seed = os.time() }
 local i = 1
