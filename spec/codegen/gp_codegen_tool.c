@@ -133,8 +133,9 @@ static GpScalar random_scalar(GpElem elem, uint64_t *state) {
             v.u = r >> 40 & 1;
         return gp_scalar_wrap(v);
     }
-    static const double special[] = {0.0, -0.0,  1.0,     -1.0, HUGE_VAL,     -HUGE_VAL, (double)NAN,
-                                     0.5, 1e-40, 65504.0, 3e38, 2147483648.0, -9.3e18,   1.9e19};
+    static const double special[] = {0.0, -0.0,  1.0,     -1.0, HUGE_VAL,     -HUGE_VAL,
+                                     0.5, 1e-40, 65504.0, 3e38, 2147483648.0, -9.3e18,   1.9e19,
+                                     (double)NAN};
     GpScalar v = {.elem = elem};
     if ((r & 15) == 0)
         v.f = special[(r >> 8) % GP_COUNT(special)];
