@@ -96,10 +96,12 @@ GpDiags *gp_diags_take(GpDiags *ds) {
     GpDiags old = *ds;
     ds->arena = taken->arena;
     ds->entries = taken->entries;
+    ds->by_place = taken->by_place;
     ds->errors = 0;
     ds->failed = false;
     taken->arena = old.arena;
     taken->entries = old.entries;
+    taken->by_place = old.by_place;
     taken->errors = old.errors;
     taken->failed = old.failed;
     for (uint32_t i = 0; i < taken->entries.len; i++)

@@ -357,6 +357,24 @@ static void test_hostile_text(void **state) {
     finish(&f);
 }
 
+/* What was taken is known there, and nowhere else; its memory ends with it. */
+static void test_take(void **state) {
+    (void)state;
+    Fixture f;
+    start(&f, "imports.rs");
+    for (int round = 0; round < 100; round++) {
+        gp_diag(f.ds, GpDiag_G0900, (GpSpan){f.src, 1, 2}, "again");
+        assert_int_equal(gp_diags_count(f.ds), 1);
+        GpDiags *taken = gp_diags_take(f.ds);
+        assert_int_equal(gp_diags_count(f.ds), 0);
+        assert_int_equal(gp_diags_count(taken), 1);
+        gp_diag(taken, GpDiag_G0900, (GpSpan){f.src, 1, 2}, "again");
+        assert_int_equal(gp_diags_count(taken), 1);
+        gp_diags_release(taken);
+    }
+    finish(&f);
+}
+
 static void test_no_place(void **state) {
     (void)state;
     Fixture f;
@@ -590,6 +608,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(test_like_rustc),   cmocka_unit_test(test_color),
         cmocka_unit_test(test_unicode),      cmocka_unit_test(test_kernel_string),
         cmocka_unit_test(test_blocks),       cmocka_unit_test(test_hostile_text),
+        cmocka_unit_test(test_take),
         cmocka_unit_test(test_no_place),     cmocka_unit_test(test_long_line),
         cmocka_unit_test(test_json),         cmocka_unit_test(test_one_mistake_one_error),
         cmocka_unit_test(test_sort),         cmocka_unit_test(test_rows),
