@@ -104,10 +104,9 @@ GpStatus gp_engine_device(GpEngine *e, GpDiags *diags, GpDevice **out) {
 /* Says once, on the program's own output, why `auto` runs on the CPU. */
 static void tell_fallback(GpEngine *e, const GpDiags *why) {
     GpText text = {.session = &e->session};
-    gp_text_puts(&text, "gpulua: no usable GPU, running on the CPU");
-    if (gp_diags_count(why) > 0)
-        gp_text_printf(&text, " (%s)", gp_diag_title(gp_diags_at(why, gp_diags_count(why) - 1)));
-    gp_text_puts(&text, "\n");
+    uint32_t count = gp_diags_count(why);
+    const char *reason = count > 0 ? gp_diag_title(gp_diags_at(why, count - 1)) : "no GPU is used";
+    gp_text_printf(&text, "gpulua: %s; running on the CPU\n", reason);
     if (e->session.hooks.write) e->session.hooks.write(e->session.hooks.ud, gp_text_cstr(&text), text.len);
     gp_text_free(&text);
 }

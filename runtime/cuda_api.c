@@ -128,8 +128,10 @@ void gp_cuda_open(GpCuda *cu, const char *path) {
         return;
     cu->library = open_library(path);
     cu->is_found = cu->library != NULL;
-    if (!cu->is_found)
+    if (!cu->is_found) {
+        snprintf(cu->path, sizeof cu->path, "%s", path ? path : "");
         return;
+    }
     note_path(cu, path);
     resolve_all(cu);
     if (cu->driver_version)
@@ -150,15 +152,24 @@ static GpStatus report_too_old(const GpCuda *cu, GpDiags *diags) {
     return GpStatus_DriverTooOld;
 }
 
-GpStatus gp_cuda_start(GpCuda *cu, GpDiags *diags) {
-    if (!cu->is_found) {
-        GpDiag *d = gp_diag(diags, GpDiag_G0901, GP_NO_SPAN);
+static GpStatus report_absent(const GpCuda *cu, GpDiags *diags) {
+    char detail[384] = "";
+    if (*cu->path)
+        snprintf(detail, sizeof detail, ": `%.300s` cannot be loaded", cu->path);
+    GpDiag *d = gp_diag(diags, GpDiag_G0901, GP_NO_SPAN, detail);
+    if (*cu->path)
+        gp_note(d, "looked nowhere else, as GPULUA_LIBCUDA or the application names that file");
+    else
         gp_note(d, "looked for libcuda.so.1 where the loader looks, and in the places of WSL and "
                    "of containers");
-        gp_help(d, "install the NVIDIA driver, point GPULUA_LIBCUDA at its libcuda.so.1, or use "
-                   "the device `cpu`");
-        return GpStatus_NoDriver;
-    }
+    gp_help(d, "install the NVIDIA driver, point GPULUA_LIBCUDA at its libcuda.so.1, or use "
+               "the device `cpu`");
+    return GpStatus_NoDriver;
+}
+
+GpStatus gp_cuda_start(GpCuda *cu, GpDiags *diags) {
+    if (!cu->is_found)
+        return report_absent(cu, diags);
     /* A stub may lack anything; its own answer explains more than a missing symbol. */
     if (!cu->is_tried && cu->init) {
         cu->outcome = cu->init(0);

@@ -41,6 +41,8 @@ static void expect_no_gpu(const char *libcuda, GpStatus want, const char *code) 
         assert_int_equal(gp_diags_count(diags), 1);
         const GpDiag *diag = gp_diags_at(diags, 0);
         assert_string_equal(gp_diag_row(gp_diag_code(diag))->code, code);
+        if (libcuda)
+            assert_non_null(strstr(gp_diag_title(diag), libcuda));
         uint32_t helps = 0;
         for (uint32_t i = 0; i < gp_diag_child_count(diag); i++)
             helps += gp_diag_child_at(diag, i).kind == GpChild_Help;
@@ -53,6 +55,7 @@ static void expect_no_gpu(const char *libcuda, GpStatus want, const char *code) 
     assert_int_equal(gp_device_info(d)->kind, GpDevice_Cpu);
     assert_int_equal(gp_diags_errors(diags), 0);
     assert_int_equal(gp_diags_count(diags), 1);
+    assert_string_equal(gp_diag_row(gp_diag_code(gp_diags_at(diags, 0)))->code, "G0916");
     gp_diags_release(diags);
     gp_runtime_free(rt);
     assert_int_equal(s.bytes, 0);
