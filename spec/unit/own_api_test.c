@@ -428,6 +428,16 @@ static gpulua_state *open_state(size_t *written) {
     return state;
 }
 
+/* Lua's own lookup of a name refuses before; from C it is a diagnostic. */
+static void test_unknown_kernel(void **unused) {
+    (void)unused;
+    gpulua_diag d;
+    assert_int_equal(gpulua_launch(m, "triple", NULL, 0, NULL), GPULUA_E_DIAGNOSTICS);
+    assert_true(gpulua_diag_at(g, 0, &d));
+    assert_string_equal(d.code, "G0341");
+    assert_string_equal(d.title, "the module has no kernel `triple`");
+}
+
 /* Handles outlive their state: every call refuses them, and they can be freed. */
 static void test_close(void **unused) {
     (void)unused;
@@ -568,6 +578,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(test_discarded), cmocka_unit_test(test_collected),
         cmocka_unit_test(test_frozen),    cmocka_unit_test(test_freed),
         cmocka_unit_test(test_unpartition), cmocka_unit_test(test_names),
+        cmocka_unit_test(test_unknown_kernel),
         cmocka_unit_test(test_close),     cmocka_unit_test(test_close_lua),
         cmocka_unit_test(test_collects_lua), cmocka_unit_test(test_host_lua),
         cmocka_unit_test(test_opened_in_coroutine),

@@ -10,6 +10,11 @@ local k = gpu.kernels [[
           *out = x[at[i] as usize];
       }
   }
+  #[tile]
+  fn after<const B: i32>(z: &mut Tensor<f32, {[B]}>, x: &Tensor<f32, {[-1]}>) {
+      let part = x.partition(shape![B]);
+      z.store(part.load([program_id(0) + 1]));
+  }
   #[kernel]
   fn divide(x: &[i32], y: &[i32], mut z: DisjointSlice<i32>) {
       let idx = thread::index_1d();
@@ -59,6 +64,9 @@ show("a device's wait", function()
 end)
 show("only once", function()
   gpu.sync()
+end)
+show("a tile past the last one", function()
+  k.after(gpu.zeros { 256 }:tiles { 64 }, gpu.ones { 256 }):sync()
 end)
 show("a division", function()
   local a, b, q = gpu.ones({ 5 }, "i32"), gpu.from_table({ 1, 2, 0, 1, 1 }, "i32"), gpu.zeros({ 5 }, "i32")
