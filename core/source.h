@@ -52,8 +52,8 @@ GP_NODISCARD GpSource *gp_source_new_expansion(GpSource *written, GpSpan call, c
 /* The smallest span that covers both. Where they come from different expansions of one text, the
 ** calls that lead to them are covered instead. */
 GpSpan gp_span_join(GpSpan a, GpSpan b);
-/* The same place in the text itself. Out of an expansion it is cut to the text: a span computed from
-** two others may end anywhere where a macro made them neighbours. */
+/* The same place in the text itself. Out of an expansion it is cut to the text: a span computed
+** from two others may end anywhere where a macro made them neighbours. */
 GpSpan gp_span_root(GpSpan span);
 /* The call in the text that led to the expansion that span is in; GP_NO_SPAN outside of any. */
 GpSpan gp_span_call(GpSpan span);
