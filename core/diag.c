@@ -260,13 +260,18 @@ static void set_primary(GpSession *s, void *ud) {
 }
 
 void gp_primary_label(GpDiag *d, const char *fmt, ...) {
-    if (d->is_swallowed || d->labels.len == 0)
+    if (d->is_swallowed)
         return;
     GpText text = {.session = d->list->session};
     va_list args;
     va_start(args, fmt);
     gp_text_vprintf(&text, fmt, args);
     va_end(args);
+    if (d->labels.len == 0) { /* without a place, what the label says is still the reason */
+        gp_note(d, "%s", gp_text_cstr(&text));
+        gp_text_free(&text);
+        return;
+    }
     Addition add = {.list = d->list, .diag = d, .title = gp_text_cstr(&text)};
     if (text.failed || gp_protect(d->list->session, set_primary, &add) != GpStatus_Ok) {
         d->list->failed = true;

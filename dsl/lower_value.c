@@ -2,7 +2,7 @@
 ** each type has. Invariant: a value of type t has exactly gp_lower_leaf_count(t) leaves. */
 #include "dsl/lower.h"
 
-enum { LEAVES_MAX = 1 << 16 };
+enum { LEAVES_MAX = 1 << 10 }; /* elements that are IR values of their own */
 
 bool gp_lower_elem(const GpType *t, GpElem *out) {
     if (t->kind == GpTy_Elem)
@@ -140,7 +140,7 @@ uint32_t gp_lower_leaf_count(GpLower *lo, const GpType *t) {
     if (n <= LEAVES_MAX)
         return (uint32_t)n;
     gp_lower_refuse(lo, lo->b.span, "a value of more than %d elements", LEAVES_MAX);
-    return 0;
+    gp_throw(lo->module->session, GpStatus_Diagnostics); /* a limit: there is no row to go on with */
 }
 
 bool gp_lower_memory(GpLower *lo, const GpType *t, GpElem *elem, uint32_t *count) {
