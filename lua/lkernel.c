@@ -26,7 +26,7 @@ static GpSource *make_source(lua_State *L, gpulua_state *g, const char *text, si
         luaL_where(L, 1); /* "script.lua:7: ", or nothing */
         const char *where = lua_tolstring(L, -1, &where_len);
         lua_pushlstring(L, where, where_len > 2 ? where_len - 2 : 0);
-        name = lua_pushfstring(L, "kernels at %s", lua_tostring(L, -1));
+        name = lua_pushfstring(L, "[kernels at %s]", lua_tostring(L, -1));
     }
     return gp_source_new(gp_engine_session(g->engine), name, text, len, 1, 1);
 }
