@@ -194,10 +194,11 @@ static void print_results(lua_State *L) {
     luaL_checkstack(L, LUA_MINSTACK, "too many results to print");
     lua_getglobal(L, "print");
     lua_insert(L, 1);
-    if (lua_pcall(L, count, 0, 0) != LUA_OK) {
+    if (lua_pcall(L, count, 0, 0) == LUA_OK)
+        return;
+    if (!luaL_testudata(L, -1, GP_ERROR)) /* a report speaks for itself */
         lua_pushfstring(L, "error calling 'print' (%s)", lua_tostring(L, -1));
-        gp_cli_complain(L, LUA_ERRRUN);
-    }
+    gp_cli_complain(L, LUA_ERRRUN);
 }
 
 void gp_repl_run(lua_State *L) {

@@ -377,6 +377,9 @@ static inline bool gp_use_is_done(GpUse u) { return !u.stream || u.seq <= u.stre
 static inline GpUse gp_stream_issue(GpStream *s) { return (GpUse){s, ++s->issued}; }
 GpStatus gp_stream_make(GpDevice *d, GpDiags *diags, GpStream **out);
 void gp_stream_destroy(GpStream *s);
+/* After a drain: looks at the last launches, and reports a failed check that was never raised
+** through the session's write hook. Not in a child of fork. */
+void gp_stream_close(GpStream *s);
 GpStatus gp_stream_follow(GpStream *s, GpUse use, GpDiags *diags);
 GpStatus gp_stream_wait(GpStream *s, GpDiags *diags); /* and looks at the mailboxes */
 bool gp_use_poll(GpUse u);

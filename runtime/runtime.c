@@ -103,13 +103,8 @@ static GpDevice **device_at(GpRuntime *rt, uint32_t i) {
 
 /* Lets go of what streams remember of their launches; those point back at the runtime. */
 static void close_streams(GpDevice *d) {
-    for (GpStream *s = d->streams; s; s = s->next) {
-        s->completed = s->issued;
-        gp_stream_reap(s);
-        if (s->failure)
-            gp_failure_release(s->failure, d->rt->session);
-        s->failure = NULL;
-    }
+    for (GpStream *s = d->streams; s; s = s->next)
+        gp_stream_close(s);
 }
 
 void gp_runtime_close(GpRuntime *rt) {

@@ -21,6 +21,33 @@ GpStatus gp_stream_make(GpDevice *d, GpDiags *diags, GpStream **out) {
     return GpStatus_Ok;
 }
 
+/* The report of a failed check that nobody waited for, as the last word about it. */
+static void tell_failure(GpStream *s) {
+    GpSession *session = s->device->rt->session;
+    GpText text = {.session = session};
+    GpDiags *diags = gp_diags_new(session);
+    if (!diags)
+        return;
+    (void)gp_failure_raise(s->failure, diags);
+    gp_diags_render(diags, (GpRenderStyle){.color = false}, &text);
+    if (text.at)
+        session->hooks.write(session->hooks.ud, text.at, text.len);
+    gp_text_free(&text);
+    gp_diags_release(diags);
+}
+
+void gp_stream_close(GpStream *s) {
+    GpRuntime *rt = s->device->rt;
+    s->completed = s->issued;
+    gp_stream_reap(s);
+    if (!s->failure)
+        return;
+    if (!s->failure->is_raised && rt->session->hooks.write && !gp_runtime_is_forked(rt))
+        tell_failure(s);
+    gp_failure_release(s->failure, rt->session);
+    s->failure = NULL;
+}
+
 void gp_stream_destroy(GpStream *s) {
     GpDevice *d = s->device;
     s->completed = s->issued; /* the device was drained, or is lost: nothing will be reported */

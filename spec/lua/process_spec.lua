@@ -188,6 +188,38 @@ describe("a process", function()
     assert(output:find "script%.lua:4", output)
   end)
 
+  it("prints a report in the interactive loop when a result cannot be printed", function()
+    local path = os.tmpname()
+    sh.write(path, 'gpu = require "gpulua"\nx = gpu.zeros { 4 }\nx:free()\nx\n')
+    local output = sh.run(("GPULUA_DEVICE=cpu TERM=dumb %s -i <%s"):format(sh.quote(program), path))
+    os.remove(path)
+    assert.are.equal(1, count(output, "error[G0302]"), output)
+    assert.are.equal(0, count(output, "calling 'print'"), output)
+  end)
+
+  it("prints a failed check that nobody waited for when it ends", function()
+    local FAILS = [[
+      local gpu = require "gpulua"
+      local k = gpu.kernels "#[kernel] fn f(n: u32, mut z: DisjointSlice<f32>) { assert!(n < 3, \"too far\"); }"
+      local z = gpu.zeros { 4 }
+    ]]
+    local output, status = run("GPULUA_DEVICE=cpu", FAILS .. "k.f(3, z):run()")
+    assert.are.equal(0, status, output)
+    assert.are.equal(1, count(output, "error["), output)
+    assert(output:find("too far", 1, true), output)
+    assert(output:find("in kernel `f`", 1, true), output)
+    output = run("GPULUA_DEVICE=cpu", FAILS .. "k.f(3, z):run(gpu.stream())")
+    assert.are.equal(1, count(output, "error["), output)
+    for _, quiet in ipairs {
+      "k.f(2, z):run()", "pcall(function() k.f(3, z):sync() end)",
+      "k.f(3, z):run() pcall(function() return z[1] end)", "k.f(3, z):run() pcall(gpu.sync)"
+    } do
+      output, status = run("GPULUA_DEVICE=cpu", FAILS .. quiet)
+      assert.are.equal(0, status, output)
+      assert.are.equal("", output)
+    end
+  end)
+
   it("ends in order whatever is still alive", function()
     local output, status = run("GPULUA_DEVICE=cpu", [[
       gpu = require "gpulua"
