@@ -55,6 +55,8 @@ static const char *describe(GpBinder *b, const GpArgDesc *a) {
         return gp_bind_text(b, "the number %.17g", a->f);
     case GpArg_Bool:
         return a->i ? "`true`" : "`false`";
+    case GpArg_Other:
+        return a->other;
     }
     gp_unreachable();
 }

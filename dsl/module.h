@@ -29,7 +29,14 @@ void gp_module_print_obligations(const GpModule *m, const GpDef *kernel, GpText 
 
 /* ---- Binding a launch ------------------------------------------------------------------- */
 
-typedef enum GpArgKind { GpArg_Tensor, GpArg_Partition, GpArg_Int, GpArg_Float, GpArg_Bool } GpArgKind;
+typedef enum GpArgKind {
+    GpArg_Tensor,
+    GpArg_Partition,
+    GpArg_Int,
+    GpArg_Float,
+    GpArg_Bool,
+    GpArg_Other, /* a value of the host that no parameter takes: E0308 names it */
+} GpArgKind;
 
 /* An argument as the host has it. */
 typedef struct GpArgDesc {
@@ -41,6 +48,7 @@ typedef struct GpArgDesc {
     uint64_t address;     /* of the first element; its alignment is a launch fact */
     int64_t i;            /* Int, Bool */
     double f;             /* Float */
+    const char *other;    /* Other: "`nil`", "a string" */
 } GpArgDesc;
 
 /* A generic or launch option given by name: T = "f16", B = 128. */

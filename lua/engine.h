@@ -81,6 +81,7 @@ typedef struct GpCallArg {
     GpPartition *partition; /* Partition */
     int64_t i;              /* Int, Bool */
     double f;               /* Float */
+    const char *other;      /* Other: what binding calls it, until the call returns */
 } GpCallArg;
 
 /* Everything a call needs before ownership is asked: binds, instantiates, compiles (memory, disk

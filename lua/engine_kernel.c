@@ -190,6 +190,7 @@ static GpDevice *describe_args(const GpCallArg *args, uint32_t count, GpArgDesc 
         d->kind = args[i].kind;
         d->i = args[i].i;
         d->f = args[i].f;
+        d->other = args[i].other;
         if (args[i].kind == GpArg_Partition) {
             t = gp_partition_tensor(args[i].partition);
             d->tile = *gp_partition_tile(args[i].partition);
@@ -378,6 +379,8 @@ static bool fill_scalar(const GpCallArg *arg, GpScalar *out) {
     case GpArg_Tensor:
     case GpArg_Partition:
         return true;
+    case GpArg_Other:
+        return false; /* no binding takes it */
     }
     gp_unreachable();
 }
@@ -416,6 +419,8 @@ static bool is_same_arg(const GpArgDesc *last, const GpCallArg *arg, GpDevice *d
     case GpArg_Float:
     case GpArg_Bool:
         return true;
+    case GpArg_Other:
+        return false;
     }
     gp_unreachable();
 }

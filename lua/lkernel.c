@@ -151,6 +151,15 @@ static int module_tostring(lua_State *L) {
 
 enum { GP_MAX_ARGS = 64 };
 
+/* What binding calls a value that no parameter takes; stays on the stack. */
+static const char *describe_other(lua_State *L, int index) {
+    if (lua_isnoneornil(L, index)) return "`nil`";
+    luaL_checkstack(L, 2, "too many arguments");
+    bool has_name = luaL_getmetafield(L, index, "__name") == LUA_TSTRING;
+    if (has_name) return lua_pushfstring(L, "a `%s`", lua_tostring(L, -1));
+    return lua_pushfstring(L, "a %s", luaL_typename(L, index));
+}
+
 static void read_arg(lua_State *L, int index, GpCallArg *arg) {
     memset(arg, 0, sizeof(*arg));
     switch (lua_type(L, index)) {
@@ -183,11 +192,8 @@ static void read_arg(lua_State *L, int index, GpCallArg *arg) {
         break;
     }
     }
-    const char *got = luaL_getmetafield(L, index, "__name") == LUA_TSTRING
-                          ? lua_tostring(L, -1)
-                          : luaL_typename(L, index);
-    luaL_argerror(L, index - 1,
-                  lua_pushfstring(L, "tensor, partition, number or boolean expected, got %s", got));
+    arg->kind = GpArg_Other;
+    arg->other = describe_other(L, index);
 }
 
 /* Bit i: the kernel writes argument i. */
