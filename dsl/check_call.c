@@ -356,6 +356,11 @@ static const char *noun_of(const GpType *t) {
 static const GpType *report_no_method(GpBody *b, GpAstMethodCall *m, const GpType *t) {
     const char *type = gp_body_name(b, t);
     GpSpan at = method_span(m);
+    const GpType *inner = t;
+    while (inner->kind == GpTy_Ref)
+        inner = gp_body_head(b, inner->inner);
+    if (inner->kind == GpTy_Error || (inner->kind == GpTy_Param && inner->def->has_bad_bound))
+        return gp_body_error(b);
     if (t->kind == GpTy_Infer && t->infer == GpInfer_Any) {
         gp_primary_label(gp_diag(b->c->diags, GpDiag_E0282, m->receiver->span, ""),
                          "cannot infer type");

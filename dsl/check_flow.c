@@ -3,6 +3,26 @@
 
 /* ---- conditions -------------------------------------------------------------------------- */
 
+/* `if a = b`: the comparison is meant. */
+static void report_assign(GpBody *b, GpNode *n) {
+    GpAstAssign *a = GP_AS(Assign, n);
+    uint32_t errors = gp_diags_errors(b->c->diags);
+    gp_body_expr(b, a->rhs, gp_body_expr(b, a->lhs, NULL));
+    if (errors != gp_diags_errors(b->c->diags))
+        return;
+    GpDiag *d = gp_diag(b->c->diags, GpDiag_E0308, n->span, "mismatched types");
+    gp_primary_label(d, "expected `bool`, found `()`");
+    const char *text = n->span.src ? n->span.src->text : "";
+    for (uint32_t at = a->lhs->span.off + a->lhs->span.len;
+         n->span.src && at < a->rhs->span.off; at++) {
+        if (text[at] != '=')
+            continue;
+        gp_suggest(d, (GpSpan){n->span.src, at + 1, 0}, "=",
+                   "you might have meant to compare for equality");
+        return;
+    }
+}
+
 void gp_body_cond(GpBody *b, GpNode *n) {
     n->type = gp_body_bool(b);
     if (n->kind == GpNode_Binary && GP_AS(Binary, n)->op == GpTok_AndAnd) {
@@ -17,6 +37,12 @@ void gp_body_cond(GpBody *b, GpNode *n) {
         GpAstLetCond *let = GP_AS(LetCond, n);
         const GpType *t = gp_body_expr(b, let->init, NULL);
         gp_body_pat(b, let->pat, t, NULL, let->init);
+        return;
+    }
+    GpNode *bare = gp_body_bare(n);
+    if (bare->kind == GpNode_Assign && GP_AS(Assign, bare)->op == GpTok_Eq) {
+        bare->type = gp_body_error(b);
+        report_assign(b, bare);
         return;
     }
     gp_body_expect(b, n, gp_body_bool(b), GP_NO_REASON);

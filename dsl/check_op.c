@@ -174,6 +174,8 @@ static const GpType *report_pair(GpBody *b, const Operation *o, const GpType *l,
 
 /* The operator does not exist on L. */
 static const GpType *report_none(GpBody *b, const Operation *o, const GpType *l, const GpType *r) {
+    if (l->kind == GpTy_Param && l->def->has_bad_bound)
+        return gp_body_error(b);
     const char *ln = gp_body_name(b, l), *rn = gp_body_name(b, r);
     const char *spelling = gp_tok_info[o->tok].spelling;
     GpDiag *d;
@@ -450,9 +452,34 @@ static GpReason reason_of_place(GpBody *b, GpNode *place) {
     const GpLocalInfo *info = &b->infos.at[place->res->local->id];
     if (info->type_node)
         return (GpReason){info->type_node->span, "expected due to this type", NULL};
-    if (info->init)
+    const GpType *own = gp_zonk(b->c, place->res->local->type);
+    if (info->init && gp_zonk(b->c, gp_expr_type(info->init)) == own)
         return (GpReason){info->init->span, "expected due to this value", NULL};
+    if (info->init)
+        return (GpReason){place->res->local->span, "expected due to the type of this binding",
+                          NULL};
     return GP_NO_REASON;
+}
+
+/* `o = 1.0` where `o` is a reference to the place that is meant. */
+static bool check_missing_deref(GpBody *b, GpAstAssign *a, const GpType *l) {
+    GpNode *rhs = gp_body_bare(a->rhs);
+    l = gp_body_known(b, l);
+    if (l->kind != GpTy_Ref || !l->is_mut || rhs->kind == GpNode_If ||
+        rhs->kind == GpNode_Match || rhs->kind == GpNode_Block)
+        return false;
+    const GpType *r = gp_body_expr(b, a->rhs, l);
+    if (gp_body_can_coerce(b, a->rhs, l))
+        return true;
+    GpReason why = reason_of_place(b, a->lhs);
+    GpDiag *d = gp_diag(b->c->diags, GpDiag_E0308, rhs->span, "mismatched types");
+    gp_primary_label(d, "expected %s, found %s", gp_body_describe(b, l), gp_body_describe(b, r));
+    if (why.label)
+        gp_label(d, why.span, "%s", why.label);
+    if (gp_body_can_coerce(b, a->rhs, l->inner) && a->lhs->span.src)
+        gp_suggest(d, (GpSpan){a->lhs->span.src, a->lhs->span.off, 0}, "*",
+                   "consider dereferencing here to assign to the mutably borrowed value");
+    return true;
 }
 
 static bool is_call_of_fn(GpBody *b, GpNode *call) {
@@ -507,9 +534,12 @@ static const GpType *check_plain_assign(GpBody *b, GpNode *n, GpAstAssign *a) {
         return gp_body_unit(b);
     }
     const GpType *l = gp_body_expr(b, a->lhs, NULL);
-    gp_body_check_assignable(b, a->lhs, n->span, operator_span(a->lhs, a->rhs, GpTok_Eq, n->span),
-                             false);
-    gp_body_expect(b, a->rhs, l, reason_of_place(b, a->lhs));
+    uint32_t errors = gp_diags_errors(b->c->diags);
+    if (!check_missing_deref(b, a, l))
+        gp_body_expect(b, a->rhs, l, reason_of_place(b, a->lhs));
+    if (errors == gp_diags_errors(b->c->diags) || !gp_body_is_place(b, a->lhs))
+        gp_body_check_assignable(b, a->lhs, n->span,
+                                 operator_span(a->lhs, a->rhs, GpTok_Eq, n->span), false);
     return gp_body_unit(b);
 }
 
@@ -545,9 +575,19 @@ static const GpType *check_deref(GpBody *b, GpNode *n, GpNode *operand) {
     }
     if (is_unknown(t))
         return report_operand(b, operand);
-    if (t->kind != GpTy_Error)
-        gp_primary_label(gp_diag(b->c->diags, GpDiag_E0614, n->span, gp_body_name(b, t)),
-                         "can't be dereferenced");
+    if (t->kind == GpTy_Error)
+        return t;
+    GpDiag *d = gp_diag(b->c->diags, GpDiag_E0614, n->span, gp_body_name(b, t));
+    gp_primary_label(d, "can't be dereferenced");
+    GpNode *bare = gp_body_bare(operand);
+    if (!gp_ty_is_lang(t, GpLang_Option))
+        return gp_body_error(b);
+    GpNode *init = bare->res && bare->res->kind == GpRes_Local
+                       ? b->infos.at[bare->res->local->id].init
+                       : NULL;
+    const char *name = init ? gp_body_text(b, bare->span) : "o";
+    gp_help(d, "there may be no value: use it inside `if let Some(%s) = %s { .. }`", name,
+            gp_body_text(b, init ? init->span : bare->span));
     return gp_body_error(b);
 }
 

@@ -91,6 +91,7 @@ struct GpDef {
     GpGArg preset;            /* TypeParam, ConstParam: the default */
     bool has_preset;
     bool is_impl_trait;       /* TypeParam: stands for `impl Trait` in a parameter's type */
+    bool has_bad_bound;       /* TypeParam: a trait of its bounds was not found */
     bool is_copy;             /* Struct, Union, Enum: derives or implements Copy */
 
     /* Module, Enum, Trait, Impl, Struct: what it holds */

@@ -152,8 +152,11 @@ static void add_bound(GpCollect *k, GpDef *def, BoundVec *v, GpNode *node, const
         return;
     GpAstPath *path = GP_AS(Path, bound->path);
     GpDef *trait = gp_resolve_trait(c, def, path);
-    if (!trait)
+    if (!trait) {
+        if (self->kind == GpTy_Param)
+            ((GpDef *)(uintptr_t)self->def)->has_bad_bound = true;
         return;
+    }
     GpAstSegment *seg = GP_AS(Segment, path->segments.at[path->segments.len - 1]);
     const GpType *type = seg->is_call ? fn_bound_type(c, def, seg) : NULL;
     GpBoundArgs args = {.args = NULL};
