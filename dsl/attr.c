@@ -204,6 +204,7 @@ static void read_block(const Attr *a, GpNode *value) {
 
 static void read_Contract(const Attr *a) {
     GpKernelAttrs *kernel = &a->def->kernel;
+    uint32_t errors = gp_diags_errors(check_of(a)->diags);
     if (!expect_fn(a))
         return;
     for (uint32_t i = 0; i < a->node->args.len; i++) {
@@ -221,7 +222,7 @@ static void read_Contract(const Attr *a) {
             malformed(a, arg->span, "`key = value`");
         }
     }
-    if (!kernel->domain)
+    if (!kernel->domain && errors == gp_diags_errors(check_of(a)->diags))
         malformed(a, a->node->node.span, "`domain = 1`");
 }
 

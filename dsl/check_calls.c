@@ -47,6 +47,8 @@ static void report_cycle(GpCheck *c, const GpDef *from, const GpCallEdge *e) {
             "the constant needs its own value");
         return;
     }
+    if (e->callee->kernel.track != GpTrack_None) /* its call is the mistake: G0222 */
+        return;
     GpDiag *d = gp_diag(c->diags, GpDiag_G0250, e->span,
                         gp_arena_printf(c->arena, "`%s` leads to itself", e->callee->name->name));
     gp_primary_label(d, from == e->callee ? "recursive call" : "leads back to `%s`",

@@ -243,6 +243,8 @@ static GpRes *resolve_owner(GpBody *b, GpNode *pat, GpNode *path, GpNamespace ns
     }
     if (res->def->kind != GpDef_Struct && res->def->kind != GpDef_Variant)
         return NULL;
+    if (gp_body_is(b, type, GpTy_Error)) /* what it binds has no type either */
+        return NULL;
     if (!gp_body_unify(b, type, t, pat->span)) {
         gp_body_mismatch(b, pat->span, type, t, reason_of(b, ctx));
         return NULL;
