@@ -380,7 +380,7 @@ static void test_no_place(void **state) {
     Fixture f;
     start(&f, "imports.rs");
     GpDiag *d = gp_diag(f.ds, GpDiag_G0900, GP_NO_SPAN, "no place");
-    gp_primary_label(d, "dropped");
+    gp_primary_label(d, "why, as there is no place");
     gp_note(d, "a note");
     gp_help(d, "a help\nof two lines");
     gp_diag(f.ds, GpDiag_G0900, GP_NO_SPAN, "no place, other text");
