@@ -9,6 +9,32 @@ bool gp_str_eq(GpStr a, GpStr b) {
 
 GpStr gp_str_from(const char *cstr) { return (GpStr){cstr, strlen(cstr)}; }
 
+/* Optimal string alignment: insertions, deletions, substitutions, swaps of neighbours. */
+uint32_t gp_str_distance(GpStr a, GpStr b) {
+    enum { LONGEST = 64 };
+    if (a.len > LONGEST || b.len > LONGEST)
+        return UINT32_MAX;
+    uint32_t rows[3][LONGEST + 1];
+    uint32_t *before = rows[0], *last = rows[1], *row = rows[2];
+    for (uint32_t k = 0; k <= b.len; k++)
+        last[k] = k;
+    for (uint32_t i = 1; i <= a.len; i++) {
+        row[0] = i;
+        for (uint32_t k = 1; k <= b.len; k++) {
+            bool same = a.at[i - 1] == b.at[k - 1];
+            uint32_t best = GP_MIN(GP_MIN(last[k] + 1, row[k - 1] + 1), last[k - 1] + !same);
+            if (i > 1 && k > 1 && a.at[i - 1] == b.at[k - 2] && a.at[i - 2] == b.at[k - 1])
+                best = GP_MIN(best, before[k - 2] + 1);
+            row[k] = best;
+        }
+        uint32_t *free_row = before;
+        before = last;
+        last = row;
+        row = free_row;
+    }
+    return last[b.len];
+}
+
 /* Makes room for `extra` more bytes and a NUL. */
 static bool reserve(GpText *t, size_t extra) {
     if (t->failed)

@@ -13,6 +13,9 @@ typedef struct GpStr {
 #define GP_STR(literal) ((GpStr){(literal), sizeof(literal) - 1})
 bool gp_str_eq(GpStr a, GpStr b);
 GpStr gp_str_from(const char *cstr);
+/* Edits between two names, a swap of neighbours counting as one; UINT32_MAX for names of more than
+** 64 bytes. */
+uint32_t gp_str_distance(GpStr a, GpStr b);
 
 /* Text being built, on the heap of a session. Out of memory sets `failed` and keeps what was
 ** there: text is built where nothing may throw (rendering an error). Start from

@@ -3,32 +3,8 @@
 ** depend on the order of a map. */
 #include "dsl/resolve.h"
 
-enum { LONGEST = 64 };
-
-/* Optimal string alignment: insertions, deletions, substitutions, swaps of neighbours. */
 uint32_t gp_name_distance(GpSym a, GpSym b) {
-    if (a->len > LONGEST || b->len > LONGEST)
-        return UINT32_MAX;
-    uint32_t rows[3][LONGEST + 1];
-    uint32_t *before = rows[0], *last = rows[1], *row = rows[2];
-    for (uint32_t k = 0; k <= b->len; k++)
-        last[k] = k;
-    for (uint32_t i = 1; i <= a->len; i++) {
-        row[0] = i;
-        for (uint32_t k = 1; k <= b->len; k++) {
-            bool same = a->name[i - 1] == b->name[k - 1];
-            uint32_t best = GP_MIN(GP_MIN(last[k] + 1, row[k - 1] + 1), last[k - 1] + !same);
-            if (i > 1 && k > 1 && a->name[i - 1] == b->name[k - 2] &&
-                a->name[i - 2] == b->name[k - 1])
-                best = GP_MIN(best, before[k - 2] + 1);
-            row[k] = best;
-        }
-        uint32_t *free_row = before;
-        before = last;
-        last = row;
-        row = free_row;
-    }
-    return last[b->len];
+    return gp_str_distance((GpStr){a->name, a->len}, (GpStr){b->name, b->len});
 }
 
 typedef struct Best {

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "core/os_posix.h"
+#include "lua/lsimilar.h"
 #include "lua/state.h"
 
 /* ---- Devices -------------------------------------------------------------------------------- */
@@ -75,7 +76,7 @@ static int device_index(lua_State *L) {
         lua_pushstring(L, info->kind == GpDevice_Cuda
                               ? gp_codegen_device_math(gp_engine_codegen(gp_lua_state(L)->engine))
                               : NULL);
-    else lua_pushnil(L);
+    else return gp_lua_missing_field(L, GP_DEVICE, gp_lua_device_methods);
     return 1;
 }
 

@@ -1,4 +1,5 @@
 /* gpu.kernels, and kernels as callable values. */
+#include "lua/lsimilar.h"
 #include "lua/state.h"
 
 /* ---- Modules -------------------------------------------------------------------------------- */
@@ -82,6 +83,16 @@ static int gpu_try_kernels(lua_State *L) {
     return 2;
 }
 
+/* The name at index 2 is no kernel's: nil, or an error when it is near one. */
+static int missing_kernel(lua_State *L, const GpModule *m) {
+    GpLuaSimilar s = {.wanted = lua_tostring(L, 2)};
+    for (uint32_t i = 0; i < gp_module_kernel_count(m); i++) {
+        GpSym name = gp_module_kernel_at(m, i)->name;
+        gp_lua_consider(&s, name->name, name->len);
+    }
+    return gp_lua_refuse_similar(L, &s, GP_MODULE);
+}
+
 /* One kernel value per name, kept in the module's user value: each remembers the plan of its last
 ** call. */
 static int module_index(lua_State *L) {
@@ -98,10 +109,7 @@ static int module_index(lua_State *L) {
     lua_pushvalue(L, 2);
     if (lua_rawget(L, 3) != LUA_TNIL) return 1;
     const GpDef *def = gp_module_find_kernel(box->module, (GpStr){name, len});
-    if (!def) {
-        lua_pushnil(L);
-        return 1;
-    }
+    if (!def) return missing_kernel(L, box->module);
     GpBox *made = gp_box_push(L, GP_KERNEL, 0);
     GpKernel *kernel = NULL;
     gp_lua_check(L, gp_kernel_new(g->engine, box->module, def, &kernel));

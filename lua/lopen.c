@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "core/include/gpulua_lua.h"
+#include "lua/lsimilar.h"
 #include "lua/state.h"
 
 /* ---- Metatables ----------------------------------------------------------------------------- */
@@ -71,6 +72,7 @@ static void open_type(lua_State *L, int anchor, const GpLuaType *type) {
         lua_pop(L, 1);
     } else {
         lua_pop(L, 1);
+        gp_lua_watch(L, type);
         lua_pushvalue(L, -1);
         lua_setfield(L, meta, "__index");
     }
@@ -124,5 +126,6 @@ GP_API int luaopen_gpulua(lua_State *L) {
         add_functions(L, 1, *table, module);
     lua_pushstring(L, gpulua_version());
     lua_setfield(L, module, "_VERSION");
+    gp_lua_watch(L, NULL);
     return 1;
 }

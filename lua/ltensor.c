@@ -1,8 +1,8 @@
 /* Tensors as Lua values: fields, elements, views, copies. Lua counts from 1 and its ranges are
 ** inclusive; the runtime counts from 0. */
-#include "lua/state.h"
-
 #include "lua/lprint.h"
+#include "lua/lsimilar.h"
+#include "lua/state.h"
 
 static GpTensor *check_tensor(lua_State *L) { return gp_box_check(L, 1, GP_TENSOR)->tensor; }
 
@@ -96,7 +96,7 @@ static int tensor_index(lua_State *L) {
     } else if (strcmp(name, "address") == 0) {
         lua_pushinteger(L, (lua_Integer)gp_tensor_address(t));
     } else {
-        lua_pushnil(L);
+        return gp_lua_missing_field(L, GP_TENSOR, gp_lua_tensor_methods);
     }
     return 1;
 }

@@ -37,6 +37,42 @@ local KERNELS = [[
 
 local k = gpu.kernels(KERNELS)
 
+describe("a name that is not there", function()
+  local k = gpu.kernels "#[kernel] fn add(mut z: DisjointSlice<f32>) {} #[kernel] fn scale(n: u32) {}"
+  local z = gpu.zeros { 4 }
+
+  it("is nil", function()
+    for _, value in ipairs { gpu, k, k.add, z, z:tiles { 2 }, gpu.stream(), gpu.device() } do
+      assert.is_nil(value.nothing_of_the_kind)
+      assert.is_nil(value._M)
+    end
+    assert.is_nil(gpu[1])
+    assert.is_nil(gpu.foo)
+    assert.is_nil(k.subtract)
+  end)
+
+  it("is an error when it is near one that is", function()
+    local function refuses(text, f)
+      local ok, err = pcall(f)
+      assert.is_false(ok)
+      assert.is_truthy(tostring(err):find(text, 1, true), err)
+    end
+    refuses("gpulua.Module has no `ad`; did you mean `add`?", function() return k.ad end)
+    refuses("gpulua has no `kernals`; did you mean `kernels`?", function() return gpu.kernals end)
+    refuses("gpulua.Tensor has no `reshpe`; did you mean `reshape`?", function() z:reshpe { 2, 2 } end)
+    refuses("gpulua.Tensor has no `shap`; did you mean `shape`?", function() return z.shap end)
+    refuses("gpulua.Partition has no `unpartiton`; did you mean `unpartition`?",
+      function() return z:tiles { 2 }:unpartiton() end)
+    refuses("gpulua.Kernel has no `wiht`; did you mean `with`?", function() k.add:wiht { block = 1 } end)
+    refuses("gpulua.Op has no `snyc`; did you mean `sync`?", function()
+      local op = k.scale:with { grid = 1, block = 1 } (1)
+      op:run()
+      op:snyc()
+    end)
+    refuses("gpulua.Device has no `produkt`; did you mean `product`?", function() return gpu.device().produkt end)
+  end)
+end)
+
 describe("gpu.kernels", function()
   it("gives the kernels by name and in order", function()
     local names = {}
