@@ -314,6 +314,19 @@ static void finish(GpBody *b, GpNode *root, GpAstFn *fn) {
 
 /* ---- functions ------------------------------------------------------------------------------ */
 
+/* E0415 for the names of a parameter, from local `first`, that the ones before it have. */
+static void check_names(GpBody *b, uint32_t first, uint32_t visible) {
+    uint32_t all = b->visible.len;
+    b->visible.len = visible;
+    for (uint32_t i = first; i < b->locals.len; i++) {
+        const GpLocal *l = b->locals.at[i];
+        if (gp_body_find_local(b, l->name, l->span))
+            gp_primary_label(gp_diag(b->c->diags, GpDiag_E0415, l->span, l->name->name),
+                             "used as parameter more than once");
+    }
+    b->visible.len = all;
+}
+
 static void add_param(GpBody *b, GpNode *n, const GpType *type) {
     if (n->kind == GpNode_SelfParam) {
         GpAstSelfParam *self = GP_AS(SelfParam, n);
@@ -325,8 +338,9 @@ static void add_param(GpBody *b, GpNode *n, const GpType *type) {
         return;
     }
     GpAstParam *p = GP_AS(Param, n);
-    uint32_t first = b->locals.len;
+    uint32_t first = b->locals.len, visible = b->visible.len;
     gp_body_pat(b, p->pat, type, p->type, NULL);
+    check_names(b, first, visible);
     gp_body_irrefutable(b, p->pat, type, "function argument");
     for (uint32_t i = first; i < b->locals.len; i++)
         b->locals.at[i]->is_param = true;
