@@ -238,7 +238,8 @@ GpStatus gp_own_report(const GpRequest *q, GpConflict conflict, const GpLoan *lo
 static void label_pair(const Verdict *v, GpDiag *d, const GpRequest *a, const char *mine,
                        const char *other) {
     GpText text = {.session = v->rt->session};
-    gp_primary_label(d, "%s, for parameter `%s`", mine, v->q->param);
+    if (gp_diag_span(d).src) /* the note below says it all */
+        gp_primary_label(d, "%s, for parameter `%s`", mine, v->q->param);
     gp_text_printf(&text, "%s, for parameter `%s`", other, a->param);
     label_other(v, d, a->site, a->hint, gp_text_cstr(&text));
     gp_text_free(&text);
