@@ -1,6 +1,8 @@
 /* Calls: functions, tuple structs and variants, methods, closures and Fn-bounded values; argument
 ** counts, generic arguments in both directions, bounds, tracks, unsafety. */
 #include "dsl/check_body.h"
+#include "dsl/resolve.h"
+#include "dsl/unify.h"
 
 static const char *plural(uint32_t n) { return n == 1 ? "" : "s"; }
 
@@ -353,6 +355,59 @@ static const char *noun_of(const GpType *t) {
     return "type";
 }
 
+/* The method that was meant: near the name, or a part of it (`length`: `len`), and the receiver has
+** it. Impls of the module come before those of the built-in crates. */
+typedef struct Nearest {
+    GpBody *b;
+    const GpType *receiver;
+    GpSym wanted, name;
+    uint32_t distance;
+} Nearest;
+
+static uint32_t method_distance(GpSym wanted, GpSym name) {
+    GpSym part = wanted->len < name->len ? wanted : name;
+    uint32_t limit = GP_MAX(wanted->len, 3u) / 3;
+    uint32_t d = wanted == name ? UINT32_MAX : gp_name_distance(wanted, name);
+    if (d <= limit)
+        return d;
+    bool is_part = part->len >= 3 && !memcmp(wanted->name, name->name, part->len);
+    return wanted != name && is_part ? limit + 1 : UINT32_MAX;
+}
+
+static void consider_items(Nearest *n, const GpDef *owner) {
+    GpMethod found;
+    for (uint32_t i = 0; i < owner->item_count; i++) {
+        const GpDef *item = owner->items[i];
+        if (item->kind != GpDef_Fn || !item->name || !item->sig.has_self)
+            continue;
+        uint32_t d = method_distance(n->wanted, item->name);
+        if (d >= n->distance)
+            continue;
+        GpTry mark = gp_unify_try(n->b->c);
+        if (gp_find_method(n->b->c, n->b->fn, n->receiver, item->name, &found)) {
+            n->name = item->name;
+            n->distance = d;
+        }
+        gp_unify_undo(n->b->c, mark);
+    }
+}
+
+static void consider_impls(Nearest *n, GpDef *const *impls, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        consider_items(n, impls[i]);
+        if (impls[i]->trait)
+            consider_items(n, impls[i]->trait);
+    }
+}
+
+static GpSym similar_method(GpBody *b, const GpType *t, GpSym name) {
+    Nearest n = {b, t, name, NULL, UINT32_MAX};
+    if (b->c->module)
+        consider_impls(&n, b->c->module->impls, b->c->module->impl_count);
+    consider_impls(&n, b->c->std->impls, b->c->std->impl_count);
+    return n.name;
+}
+
 static const GpType *report_no_method(GpBody *b, GpAstMethodCall *m, const GpType *t) {
     const char *type = gp_body_name(b, t);
     GpSpan at = method_span(m);
@@ -378,10 +433,15 @@ static const GpType *report_no_method(GpBody *b, GpAstMethodCall *m, const GpTyp
     }
     GpDiag *d = gp_diag(b->c->diags, GpDiag_E0599, at, "method", m->name->name,
                         gp_arena_printf(b->c->arena, "%s `%s`", noun_of(t), type));
-    gp_primary_label(d, "method not found in `%s`", type);
     uint32_t index, derefs;
     const GpType *field;
-    if (gp_find_field(b->c, t, m->name, &index, &derefs, &field))
+    bool is_field = gp_find_field(b->c, t, m->name, &index, &derefs, &field);
+    GpSym near = is_field ? NULL : similar_method(b, t, m->name);
+    if (near)
+        gp_suggest(d, at, near->name, "there is a method `%s` with a similar name", near->name);
+    else
+        gp_primary_label(d, "method not found in `%s`", type);
+    if (is_field)
         gp_help(d, "`%s` is a field, not a method: remove the arguments", m->name->name);
     return gp_body_error(b);
 }

@@ -87,7 +87,9 @@ const GpType *gp_find_primitive(GpCheck *c, GpSym name); /* NULL when it is none
 GpDef *gp_resolve_trait(GpCheck *c, GpDef *scope,
                         GpAstPath *path); /* E0405, E0404; NULL after it */
 
-/* resolve_similar.c: as gp_find_similar, in a list */
+/* resolve_similar.c: as gp_find_similar, of what a module declares, imports or re-exports */
+GpSym gp_find_similar_in(GpDef *module, GpSym name, GpNamespace ns);
+/* The same, in a list. */
 GpSym gp_find_nearest(GpSym name, const GpSym *names, uint32_t count);
 
 /* resolve_args.c: generic arguments of a path segment, E0107, E0747 */

@@ -135,7 +135,17 @@ static void report_in_module(GpCheck *c, GpDef *module, GpAstSegment *seg, GpNam
     GpDiag *d = ns == GpNs_Type ? gp_diag(c->diags, GpDiag_E0412, seg_span(seg), what, where)
                                 : gp_diag(c->diags, GpDiag_E0425, seg_span(seg),
                                           missing_value(seg_span(seg)), what, where);
-    gp_primary_label(d, "not found in `%s`", holder);
+    GpSym near = gp_find_similar_in(module, seg->name, ns);
+    GpDef *meant = near ? gp_find_in_module(c, module, near, ns) : NULL;
+    if (!meant) {
+        gp_primary_label(d, "not found in `%s`", holder);
+        return;
+    }
+    const char *kind = gp_def_kind_name(meant);
+    if (!meant->is_std)
+        gp_label(d, meant->span, "similarly named %s `%s` defined here", kind, near->name);
+    gp_suggest(d, seg_span(seg), near->name, "%s %s with a similar name exists",
+               gp_def_article(meant), kind);
 }
 
 static void report_assoc(GpCheck *c, const GpType *self, GpAstSegment *seg, GpNamespace ns) {

@@ -47,6 +47,12 @@ GpSym gp_find_nearest(GpSym name, const GpSym *names, uint32_t count) {
     return best.name;
 }
 
+GpSym gp_find_similar_in(GpDef *module, GpSym name, GpNamespace ns) {
+    Best best = {name, NULL, NULL, UINT32_MAX, UINT32_MAX};
+    consider_module(&best, module, ns, 0);
+    return best.name;
+}
+
 GpSym gp_find_similar(GpCheck *c, GpDef *scope, GpSym name, GpNamespace ns) {
     Best best = {name, NULL, scope->kind == GpDef_Const ? scope->name : NULL, UINT32_MAX,
                  UINT32_MAX};
