@@ -29,4 +29,10 @@ void gp_gpu_scan(GpEmit *e, const GpInst *inst);
 void gp_gpu_cat(GpEmit *e, const GpInst *inst);
 void gp_gpu_mma(GpEmit *e, const GpInst *inst);
 
+/* Whether a reduction's or scan's body may be regrouped, and the forms for those that may not
+** (emit_tile_gpu_serial.c). */
+bool gp_gpu_is_regroupable(const GpInst *inst);
+void gp_gpu_fold_serially(GpEmit *e, const GpInst *inst);
+void gp_gpu_scan_serially(GpEmit *e, const GpInst *inst);
+
 #endif

@@ -251,6 +251,14 @@ void gp_gpu_cat(GpEmit *e, const GpInst *inst) {
 }
 
 void gp_tile_gpu_whole(GpEmit *e, const GpInst *inst) {
+    bool is_fold = inst->op == GpOp_Reduce || inst->op == GpOp_Scan;
+    if (is_fold && !gp_gpu_is_regroupable(inst)) {
+        if (inst->op == GpOp_Reduce)
+            gp_gpu_fold_serially(e, inst);
+        else
+            gp_gpu_scan_serially(e, inst);
+        return;
+    }
     if (inst->op == GpOp_Reduce)
         gp_gpu_fold(e, inst);
     else if (inst->op == GpOp_Scan)
