@@ -9,7 +9,40 @@ static int64_t check_extent(lua_State *L, int arg, int index) {
     return n;
 }
 
-void gp_lua_shape(lua_State *L, int index, GpShape *out) {
+/* Raises for zeros(4, 4) and the like; `what`: "a shape". */
+static void refuse_numbers(lua_State *L, int index, const char *what) {
+    if (lua_type(L, index) != LUA_TNUMBER || lua_type(L, index + 1) != LUA_TNUMBER) return;
+    luaL_Buffer b;
+    int count = lua_gettop(L);
+    luaL_buffinit(L, &b);
+    for (int i = index; i <= count && lua_type(L, i) == LUA_TNUMBER; i++) {
+        if (i > index) luaL_addstring(&b, ", ");
+        lua_pushvalue(L, i);
+        luaL_addvalue(&b);
+    }
+    luaL_pushresult(&b);
+    luaL_argerror(L, index, lua_pushfstring(L, "%s is one table: {%s}", what, lua_tostring(L, -1)));
+}
+
+/* Raises for keys that are no place in the list, but for `dtype` where it is a field. */
+static void refuse_fields(lua_State *L, int index, lua_Integer rank, bool has_dtype) {
+    luaL_checkstack(L, 4, NULL);
+    lua_pushnil(L);
+    while (lua_next(L, index)) {
+        lua_pop(L, 1);
+        lua_Integer place = lua_isinteger(L, -1) ? lua_tointeger(L, -1) : 0;
+        if (place >= 1 && place <= rank) continue;
+        if (lua_type(L, -1) != LUA_TSTRING)
+            luaL_argerror(L, index, "a shape is a list without holes");
+        const char *name = lua_tostring(L, -1);
+        if (has_dtype && strcmp(name, "dtype") == 0) continue;
+        lua_pushfstring(L, "unknown field '%s': %s", name,
+                        has_dtype ? "beside the extents there is `dtype`" : "only numbers are expected");
+        luaL_argerror(L, index, lua_tostring(L, -1));
+    }
+}
+
+static void read_shape(lua_State *L, int index, bool has_dtype, GpShape *out) {
     memset(out, 0, sizeof(*out));
     if (lua_type(L, index) == LUA_TNUMBER) {
         out->rank = 1;
@@ -20,6 +53,7 @@ void gp_lua_shape(lua_State *L, int index, GpShape *out) {
     lua_Integer rank = luaL_len(L, index);
     if (rank > GP_MAX_RANK)
         luaL_argerror(L, index, lua_pushfstring(L, "rank %I is more than %d", rank, GP_MAX_RANK));
+    refuse_fields(L, index, rank, has_dtype);
     out->rank = (uint8_t)rank;
     for (int axis = 0; axis < out->rank; axis++) {
         lua_geti(L, index, axis + 1);
@@ -27,6 +61,13 @@ void gp_lua_shape(lua_State *L, int index, GpShape *out) {
         lua_pop(L, 1);
     }
 }
+
+void gp_lua_shape(lua_State *L, int index, const char *what, GpShape *out) {
+    refuse_numbers(L, index, what);
+    read_shape(L, index, false, out);
+}
+
+void gp_lua_new_shape(lua_State *L, int index, GpShape *out) { read_shape(L, index, true, out); }
 
 GpElem gp_lua_elem(lua_State *L, int index, GpElem preset) {
     GpElem elem;

@@ -15,6 +15,12 @@ typedef struct Wanted {
     GpDevice *device;
 } Wanted;
 
+/* zeros(4, 4): a number where the dtype is expected. */
+static void refuse_extents(lua_State *L, int index) {
+    GpShape shape;
+    if (lua_type(L, index + 1) == LUA_TNUMBER) gp_lua_shape(L, index, "a shape", &shape);
+}
+
 static void read_dtype(lua_State *L, int table, int arg, GpElem preset, Wanted *w) {
     w->elem = preset;
     if (lua_istable(L, table)) {
@@ -22,6 +28,7 @@ static void read_dtype(lua_State *L, int table, int arg, GpElem preset, Wanted *
         w->elem = gp_lua_elem(L, lua_gettop(L), preset);
         lua_pop(L, 1);
     }
+    if (arg == table + 1) refuse_extents(L, table);
     w->elem = gp_lua_elem(L, arg, w->elem);
 }
 
@@ -52,7 +59,7 @@ static int create_filled(lua_State *L, const Wanted *w, GpScalar value) {
 static int create_constant(lua_State *L, int value) {
     Wanted w;
     GpScalar v;
-    gp_lua_shape(L, 1, &w.shape);
+    gp_lua_new_shape(L, 1, &w.shape);
     read_dtype(L, 1, 2, GpElem_F32, &w);
     begin(L, &w);
     gp_assert(gp_scalar_from_int(value, w.elem, &v));
@@ -64,7 +71,7 @@ static int gpu_ones(lua_State *L) { return create_constant(L, 1); }
 
 static int gpu_full(lua_State *L) {
     Wanted w;
-    gp_lua_shape(L, 1, &w.shape);
+    gp_lua_new_shape(L, 1, &w.shape);
     read_dtype(L, 1, 3, GpElem_F32, &w);
     GpScalar v = gp_lua_scalar(L, 2, w.elem);
     begin(L, &w);
@@ -73,7 +80,7 @@ static int gpu_full(lua_State *L) {
 
 static int gpu_empty(lua_State *L) {
     Wanted w;
-    gp_lua_shape(L, 1, &w.shape);
+    gp_lua_new_shape(L, 1, &w.shape);
     read_dtype(L, 1, 2, GpElem_F32, &w);
     begin(L, &w);
     push_new(L, &w);
@@ -99,13 +106,25 @@ static GpScalar make_scalar(GpElem elem, double v) {
     return gp_scalar_cast((GpScalar){.elem = GpElem_F64, .f = v}, elem);
 }
 
+/* As a value of `elem`: integers hold exactly what they are given, floats round. */
+static GpScalar check_step(lua_State *L, GpElem elem, double v) {
+    GpScalar scalar;
+    lua_Integer whole;
+    if (gp_elem_is_float(elem)) return make_scalar(elem, v);
+    if (gp_scalar_from_double(v, elem, &scalar)) return scalar;
+    if (v == floor(v) && lua_numbertointeger(v, &whole)) lua_pushinteger(L, whole);
+    else lua_pushnumber(L, v);
+    luaL_error(L, "%s is no value of %s", lua_tostring(L, -1), gp_elem_info[elem].name);
+    return scalar;
+}
+
 /* start + i * step */
 static int create_steps(lua_State *L, const Wanted *w, double start, double step) {
     int64_t count;
     size_t bytes = gp_elem_info[w->elem].bytes;
     uint8_t *host = push_buffer(L, w, &count);
     for (int64_t i = 0; i < count; i++)
-        gp_scalar_store(make_scalar(w->elem, start + (double)i * step), host + (size_t)i * bytes);
+        gp_scalar_store(check_step(L, w->elem, start + (double)i * step), host + (size_t)i * bytes);
     return create_from(L, w, host);
 }
 
@@ -182,7 +201,7 @@ static void draw(bool is_normal, const uint32_t words[4], double out[4]) {
 static int create_random(lua_State *L, bool is_normal) {
     Wanted w;
     int64_t count;
-    gp_lua_shape(L, 1, &w.shape);
+    gp_lua_new_shape(L, 1, &w.shape);
     read_dtype(L, 1, 2, GpElem_F32, &w);
     if (!gp_elem_is_float(w.elem)) luaL_argerror(L, 2, "random numbers are floats");
     begin(L, &w);
@@ -212,8 +231,8 @@ static int gpu_seed(lua_State *L) {
 
 /* ---- Lua tables ----------------------------------------------------------------------------- */
 
-/* The shape of nested tables, by their first elements. */
-static void table_shape(lua_State *L, int index, GpShape *shape) {
+/* The shape of nested tables, by their first elements; *is_bool: the first value is a boolean. */
+static void table_shape(lua_State *L, int index, GpShape *shape, bool *is_bool) {
     int top = lua_gettop(L);
     memset(shape, 0, sizeof(*shape));
     lua_pushvalue(L, index);
@@ -223,7 +242,25 @@ static void table_shape(lua_State *L, int index, GpShape *shape) {
         shape->dim[shape->rank++] = luaL_len(L, -1);
         lua_geti(L, -1, 1);
     }
+    *is_bool = lua_isboolean(L, -1);
     lua_settop(L, top);
+}
+
+/* A field beside the values of the table at the top of the stack would be lost. */
+static void refuse_fields(lua_State *L, lua_Integer len) {
+    if (lua_getmetatable(L, -1)) {
+        lua_pop(L, 1); /* a view of something: its own keys say nothing */
+        return;
+    }
+    lua_pushnil(L);
+    while (lua_next(L, -2)) {
+        lua_pop(L, 1);
+        lua_Integer place = lua_isinteger(L, -1) ? lua_tointeger(L, -1) : 0;
+        if (place >= 1 && place <= len) continue;
+        lua_pushvalue(L, -1);
+        const char *key = luaL_tolstring(L, -1, NULL);
+        luaL_argerror(L, 1, lua_pushfstring(L, "a list of values is expected, not a key '%s'", key));
+    }
 }
 
 static uint8_t *store_value(lua_State *L, GpElem elem, uint8_t *to) {
@@ -238,10 +275,11 @@ static uint8_t *store_value(lua_State *L, GpElem elem, uint8_t *to) {
 /* Stores the table at the top of the stack, axis by axis; returns the end. */
 static uint8_t *store_table(lua_State *L, const Wanted *w, int axis, uint8_t *to) {
     if (axis == w->shape.rank) return store_value(L, w->elem, to);
-    luaL_checkstack(L, 2, "tables nest too deep");
+    luaL_checkstack(L, 8, "tables nest too deep");
     if (!lua_istable(L, -1) || luaL_len(L, -1) != w->shape.dim[axis])
         luaL_argerror(L, 1, lua_pushfstring(L, "a table of %I elements is expected on axis %d",
                                             (lua_Integer)w->shape.dim[axis], axis + 1));
+    refuse_fields(L, w->shape.dim[axis]);
     for (int64_t i = 0; i < w->shape.dim[axis]; i++) {
         lua_geti(L, -1, i + 1);
         to = store_table(L, w, axis + 1, to);
@@ -254,8 +292,9 @@ static int gpu_from_table(lua_State *L) {
     Wanted w;
     int64_t count;
     luaL_checktype(L, 1, LUA_TTABLE);
-    w.elem = gp_lua_elem(L, 2, GpElem_F32);
-    table_shape(L, 1, &w.shape);
+    bool is_bool;
+    table_shape(L, 1, &w.shape, &is_bool);
+    w.elem = gp_lua_elem(L, 2, is_bool ? GpElem_Bool : GpElem_F32);
     begin(L, &w);
     uint8_t *host = push_buffer(L, &w, &count);
     lua_pushvalue(L, 1);
@@ -269,7 +308,7 @@ static int gpu_from_bytes(lua_State *L) {
     Wanted w;
     size_t len;
     const char *bytes = luaL_checklstring(L, 1, &len);
-    gp_lua_shape(L, 2, &w.shape);
+    gp_lua_new_shape(L, 2, &w.shape);
     read_dtype(L, 2, 3, GpElem_F32, &w);
     begin(L, &w);
     int64_t count, size = gp_elem_info[w.elem].bytes;
@@ -287,13 +326,13 @@ const GpLuaFn gp_lua_create_functions[] = {
     {"ones", gpu_ones, "ones{n, ..} [, dtype] -> Tensor", "All ones."},
     {"full", gpu_full, "full({n, ..}, value [, dtype]) -> Tensor", "All `value`, which the dtype must be able to hold."},
     {"empty", gpu_empty, "empty{n, ..} [, dtype] -> Tensor", "Contents undefined until written."},
-    {"arange", gpu_arange, "arange([start,] stop [, step] [, dtype]) -> Tensor", "start, start + step, .. below stop; start is 0 and step 1 unless said."},
-    {"linspace", gpu_linspace, "linspace(first, last, count [, dtype]) -> Tensor", "count values from first to last, both included."},
+    {"arange", gpu_arange, "arange([start,] stop [, step] [, dtype]) -> Tensor", "start, start + step, .. below stop; start is 0 and step 1 unless said. An integer dtype must be able to hold each."},
+    {"linspace", gpu_linspace, "linspace(first, last, count [, dtype]) -> Tensor", "count values from first to last, both included. An integer dtype must be able to hold each."},
     {"eye", gpu_eye, "eye(rows [, columns] [, dtype]) -> Tensor", "Ones on the diagonal."},
     {"rand", gpu_rand, "rand{n, ..} [, dtype] -> Tensor", "Uniform in [0, 1) by Philox4x32-10; the same numbers on every device."},
     {"randn", gpu_randn, "randn{n, ..} [, dtype] -> Tensor", "Normal(0, 1) by Philox and Box-Muller."},
     {"seed", gpu_seed, "seed(n)", "Starts the random numbers over; a fresh state has seed 0."},
-    {"from_table", gpu_from_table, "from_table(table [, dtype]) -> Tensor", "The values of nested tables; each must convert exactly to an integer dtype."},
+    {"from_table", gpu_from_table, "from_table(table [, dtype]) -> Tensor", "The values of nested tables; each must convert exactly to an integer dtype. dtype f32 unless said, bool when the first value is a boolean."},
     {"from_bytes", gpu_from_bytes, "from_bytes(string, {n, ..} [, dtype]) -> Tensor", "The values in storage form, row-major, as t:to_bytes() gives them."},
     {NULL, NULL, NULL, NULL},
 };

@@ -257,7 +257,7 @@ static int tensor_sync(lua_State *L) {
 static int tensor_reshape(lua_State *L) {
     GpTensor *t = check_tensor(L), *view = NULL;
     GpShape shape;
-    gp_lua_shape(L, 2, &shape);
+    gp_lua_shape(L, 2, "a shape", &shape);
     GpDiags *diags = gp_lua_diags(L);
     GpBox *box = gp_box_push(L, GP_TENSOR, 0);
     gp_lua_check(L, gp_tensor_reshape(t, &shape, gp_lua_site(L), diags, &view));
@@ -278,11 +278,59 @@ static void check_range(lua_State *L, int arg, int64_t extent, int64_t *start, i
     luaL_checktype(L, arg, LUA_TTABLE);
     lua_geti(L, arg, 1);
     lua_geti(L, arg, 2);
-    if (!lua_isinteger(L, -2) || !lua_isinteger(L, -1))
+    if (!lua_isinteger(L, -2) || !lua_isinteger(L, -1) || luaL_len(L, arg) > 2)
         luaL_argerror(L, arg, "a range is {first, last}");
     *start = lua_tointeger(L, -2) - 1;
     *stop = lua_tointeger(L, -1);
     lua_pop(L, 2);
+}
+
+/* Pushes "`x`", or "the tensor" where the caller has no name for it. */
+static const char *push_name(lua_State *L, const GpTensor *t) {
+    gpulua_state *g = gp_lua_state(L);
+    GpText name = {.session = gp_engine_session(g->engine)};
+    if (gp_lua_name(L, g, t, &name, NULL)) lua_pushfstring(L, "`%s`", gp_text_cstr(&name));
+    else lua_pushliteral(L, "the tensor");
+    gp_text_free(&name);
+    return lua_tostring(L, -1);
+}
+
+/* Of views: raises what the runtime would, in numbers that count from 1, unless the tensor may not
+** be used at all. */
+static GpSpan begin_refusal(lua_State *L, GpTensor *t, GpDiags **diags) {
+    GpSite site = gp_lua_site(L);
+    *diags = gp_lua_diags(L);
+    gp_lua_check(L, gp_tensor_check(t, GpAccess_Read, site, *diags));
+    return gp_engine_resolve(gp_lua_state(L)->engine, site);
+}
+
+static void refuse_range(lua_State *L, GpTensor *t, int axis, int64_t start, int64_t stop) {
+    GpDiags *diags;
+    const char *name = push_name(L, t);
+    const char *range = lua_pushfstring(L, "{%I, %I}", (lua_Integer)start + 1, (lua_Integer)stop);
+    const char *number = lua_pushfstring(L, "%d", axis + 1);
+    const char *extent = lua_pushfstring(L, "%I", (lua_Integer)gp_tensor_shape(t)->dim[axis]);
+    GpSpan span = begin_refusal(L, t, &diags);
+    GpDiag *d = gp_diag(diags, GpDiag_G0311, span, range, number, name, extent);
+    gp_note(d, "ranges and axes count from 1, and a range includes its last element");
+    gp_lua_check(L, GpStatus_Diagnostics);
+}
+
+static void refuse_order(lua_State *L, GpTensor *t, const GpShape *order) {
+    GpDiags *diags;
+    luaL_Buffer b;
+    const char *name = push_name(L, t);
+    luaL_buffinit(L, &b);
+    for (int i = 0; i < order->rank; i++) {
+        lua_pushfstring(L, "%s%I", i ? ", " : "{", (lua_Integer)order->dim[i]);
+        luaL_addvalue(&b);
+    }
+    luaL_addchar(&b, '}');
+    luaL_pushresult(&b);
+    GpSpan span = begin_refusal(L, t, &diags);
+    GpDiag *d = gp_diag(diags, GpDiag_G0313, span, lua_tostring(L, -1), name);
+    gp_note(d, "axes count from 1; each of the %d is named once", gp_tensor_shape(t)->rank);
+    gp_lua_check(L, GpStatus_Diagnostics);
 }
 
 static int tensor_slice(lua_State *L) {
@@ -291,8 +339,11 @@ static int tensor_slice(lua_State *L) {
     int64_t start[GP_MAX_RANK], stop[GP_MAX_RANK];
     if (lua_gettop(L) - 1 > shape->rank)
         return luaL_error(L, "%d ranges for a tensor of rank %d", lua_gettop(L) - 1, shape->rank);
-    for (int axis = 0; axis < shape->rank; axis++)
+    for (int axis = 0; axis < shape->rank; axis++) {
         check_range(L, axis + 2, shape->dim[axis], &start[axis], &stop[axis]);
+        if (start[axis] < 0 || stop[axis] < start[axis] || stop[axis] > shape->dim[axis])
+            refuse_range(L, t, axis, start[axis], stop[axis]);
+    }
     GpDiags *diags = gp_lua_diags(L);
     GpBox *box = gp_box_push(L, GP_TENSOR, 0);
     gp_lua_check(L, gp_tensor_slice(t, start, stop, gp_lua_site(L), diags, &view));
@@ -304,14 +355,15 @@ static int tensor_permute(lua_State *L) {
     GpTensor *t = check_tensor(L), *view = NULL;
     GpShape order;
     uint8_t axes[GP_MAX_RANK] = {0};
-    gp_lua_shape(L, 2, &order);
+    gp_lua_shape(L, 2, "an order of axes", &order);
     int rank = gp_tensor_shape(t)->rank;
-    if (order.rank != rank) return luaL_argerror(L, 2, "one axis number for each axis is expected");
-    for (int i = 0; i < rank; i++) {
-        if (order.dim[i] < 1 || order.dim[i] > rank)
-            return luaL_argerror(L, 2, "axes are numbered from 1 to the rank");
-        axes[i] = (uint8_t)(order.dim[i] - 1);
+    uint32_t seen = 0;
+    for (int i = 0; i < GP_MIN(rank, order.rank); i++) {
+        bool is_axis = order.dim[i] >= 1 && order.dim[i] <= rank;
+        axes[i] = is_axis ? (uint8_t)(order.dim[i] - 1) : 0;
+        seen |= is_axis ? UINT32_C(1) << axes[i] : 0;
     }
+    if (order.rank != rank || seen != (UINT32_C(1) << rank) - 1) refuse_order(L, t, &order);
     GpDiags *diags = gp_lua_diags(L);
     GpBox *box = gp_box_push(L, GP_TENSOR, 0);
     gp_lua_check(L, gp_tensor_permute(t, axes, gp_lua_site(L), diags, &view));
@@ -325,7 +377,7 @@ static int cut(lua_State *L, GpAccess access) {
     GpTensor *t = check_tensor(L);
     GpPartition *p = NULL;
     GpShape tile;
-    gp_lua_shape(L, 2, &tile);
+    gp_lua_shape(L, 2, "the shape of a tile", &tile);
     GpDiags *diags = gp_lua_diags(L);
     GpBox *box = gp_box_push(L, GP_PARTITION, 0);
     gp_lua_check(L, gp_partition_new(t, &tile, access, gp_lua_site(L), diags, &p));

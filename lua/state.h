@@ -129,8 +129,11 @@ void gp_lua_push_error(lua_State *L, GpStatus status);
 /* ---- Arguments ----------------------------------------------------------------------------- */
 
 /* Reads a shape from a table {n, ..} at `index` (or from a lone integer). Raises with the
-** argument's number on anything else, a negative extent, or more than GP_MAX_RANK. */
-void gp_lua_shape(lua_State *L, int index, GpShape *out);
+** argument's number on anything else, more numbers behind it, a negative extent, or more than
+** GP_MAX_RANK. `what` names it in messages: "a shape". */
+void gp_lua_shape(lua_State *L, int index, const char *what, GpShape *out);
+/* The shape of a tensor to be made: the table may have the field `dtype`, and a number may follow. */
+void gp_lua_new_shape(lua_State *L, int index, GpShape *out);
 /* Reads a dtype name; `preset` when none or nil. */
 GpElem gp_lua_elem(lua_State *L, int index, GpElem preset);
 /* A number or boolean as a value of `elem`; false when it is none or does not convert. */

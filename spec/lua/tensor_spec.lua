@@ -82,6 +82,14 @@ describe("making a tensor", function()
     assert.are.same({ 0 }, gpu.from_table({}).shape)
   end)
 
+  it("takes booleans", function()
+    assert.are.equal("bool", gpu.from_table({ true, false }).dtype)
+    assert.are.same({ { true }, { false } }, gpu.from_table({ { true }, { false } }):to_table())
+    assert.are.same({ 1, 0 }, gpu.from_table({ true, false }, "f32"):to_table())
+    assert.are.equal(255, gpu.arange(256, "u8")[256])
+    assert.are.same({ 4, 4 }, gpu.full(2, 4):to_table())
+  end)
+
   it("refuses what is no shape, dtype or value", function()
     refuses("extent -1 is negative", gpu.zeros, { -1 })
     refuses("a shape holds integers", gpu.zeros, { "a" })
@@ -94,6 +102,21 @@ describe("making a tensor", function()
     refuses("is no value of f32", gpu.full, { 1 }, "x")
     refuses("a table of 2 elements is expected on axis 2", gpu.from_table, { { 1, 2 }, { 3 } })
     refuses("is no value of i8", gpu.from_table, { 1, 200 }, "i8")
+    refuses("unknown field 'type': beside the extents there is `dtype`", gpu.zeros, { 4, type = "f16" })
+    refuses("unknown field 'dtype'", gpu.zeros { 4 }.reshape, gpu.zeros { 4 }, { 2, 2, dtype = "f16" })
+    for _, f in ipairs { gpu.zeros, gpu.ones, gpu.empty, gpu.rand, gpu.randn } do
+      refuses("a shape is one table: {4, 5}", f, 4, 5)
+    end
+    local t = gpu.zeros { 4, 4 }
+    refuses("a shape is one table: {2, 8}", function() t:reshape(2, 8) end)
+    refuses("an order of axes is one table: {2, 1}", function() t:permute(2, 1) end)
+    refuses("the shape of a tile is one table: {2, 2}", function() t:tiles(2, 2) end)
+    refuses("a range is {first, last}", function() t:slice { 1, 2, 3 } end)
+    refuses("a list of values is expected, not a key 'a'", gpu.from_table, { a = 1 })
+    refuses("a list of values is expected, not a key 'a'", gpu.from_table, { 1, 2, a = 1 })
+    refuses("256 is no value of u8", gpu.arange, 300, "u8")
+    refuses("-1 is no value of u8", gpu.arange, -1, 3, "u8")
+    refuses("0.5 is no value of i32", gpu.arange, 0, 1, 0.5, "i32")
     refuses("the step is zero", gpu.arange, 1, 2, 0)
     refuses("random numbers are floats", gpu.rand, { 2 }, "i32")
     refuses("3 bytes are not the shape's elements of f32", gpu.from_bytes, "abc", { 1 })
@@ -187,6 +210,10 @@ describe("a tensor", function()
   it("refuses views that there are not", function()
     local t = gpu.zeros { 3, 4 }
     assert.are.equal("G0310", select(2, pcall(t.reshape, t, { 5 })).code)
+    refuses("range {0, 3} is outside of axis 1 of `t`, whose extent is 3", function() t:slice { 0, 3 } end)
+    refuses("range {5, 5} is outside of axis 2 of `t`, whose extent is 4", function() t:slice(nil, 5) end)
+    refuses("{2, 2} is not a permutation of the axes of `t`", function() t:permute { 2, 2 } end)
+    refuses("{0, 1} is not a permutation of the axes of `t`", function() t:permute { 0, 1 } end)
     for _, f in ipairs {
       function() t:slice { 2, 5 } end, function() t:slice { 0, 1 } end, function() t:slice(9) end,
       function() t:permute { 1, 1 } end, function() t:permute { 1 } end, function() t:permute { 1, 3 } end,
