@@ -4,7 +4,8 @@
 ** Reading order: check.c (driver, locals, final pass), check_coerce.c (coercion, E0308),
 ** check_expr.c, check_lit.c, check_op.c, check_call.c, check_impl.c, check_closure.c, check_stmt.c,
 *check_flow.c,
-** check_pat.c, check_match.c, check_cast.c, check_macro.c, check_mut.c, check_const.c.
+** check_pat.c, check_match.c, check_cast.c, check_macro.c, check_mut.c, check_const.c,
+** check_lint.c.
 **
 ** Types in flight may hold inference variables; gp_body_head gives the known head. Everything
 ** that can only be decided once inference is over is kept in `pending` and decided at the end.
@@ -91,6 +92,7 @@ typedef struct GpBody {
     GpFrame *frame;
     GpUnsafe *unsafe_block;
     GpNode *closure; /* innermost closure being checked */
+    GpNode *like; /* an operand with a shape of the call being checked, for helps; NULL */
     GpSpan diverged_at;
     bool diverges; /* what follows cannot be reached */
     bool is_const; /* a constant's value: no locals, no calls of non-const things */
@@ -130,6 +132,8 @@ bool gp_body_can_coerce(GpBody *b, GpNode *n, const GpType *want);
 bool gp_body_unify(GpBody *b, const GpType *a, const GpType *t, GpSpan span);
 GpDiag *gp_body_mismatch(GpBody *b, GpSpan span, const GpType *want, const GpType *got,
                          GpReason why);
+/* `as` for two number types that are known. */
+void gp_body_help_cast(GpBody *b, GpDiag *d, GpSpan span, const GpType *want, const GpType *got);
 /* `i32` in backticks, or integer, floating-point number, closure .. */
 const char *gp_body_describe(GpBody *b, const GpType *t);
 
@@ -250,6 +254,10 @@ bool gp_body_dims(GpBody *b, const GpType *t, GpDims *out);
 /* Numbers of elements of reshape, axes of broadcast. */
 void gp_body_check_shapes(GpBody *b, const GpDef *fn, const GpType *from, const GpType *to,
                           GpSpan span);
+
+/* ---- check_lint.c */
+/* G0230, G0231, in constants E0080: the operation fails whatever the run is. Types are settled. */
+void gp_check_failing(GpBody *b, GpNode *n);
 
 /* ---- check_tile.c */
 /* What the shape of the result follows from: literal axes, permutations, joined tiles. `receiver`

@@ -74,6 +74,8 @@ typedef struct Callee {
     uint32_t count;
     const GpGArg *args; /* for def's generics */
     uint32_t arg_count;
+    GpNode *receiver; /* NULL: no method */
+    uint32_t bounds;  /* functions: where their bounds are pending */
     const char *noun; /* "function", "method", "struct", "enum variant", "closure" */
     GpSpan span;      /* of the name, for labels */
 } Callee;
@@ -148,6 +150,44 @@ static void check_callable(GpBody *b, const Callee *c, GpNode *arg, const GpType
     gp_body_use_fn(b, t->def, t->args, t->arg_count, arg->span);
 }
 
+/* A call of a function on numbers, as `max`, with a tile: E0277, naming the one on tiles. */
+static bool report_tile(GpBody *b, const Callee *c, GpNodeList args, uint32_t at) {
+    const GpType *own = c->declared ? c->declared[at] : NULL;
+    const GpType *t = gp_body_head(b, c->params[at]);
+    if (!own || own->kind != GpTy_Param || !own->def->bound_count || !c->def->is_std ||
+        !gp_ty_is_lang(t, GpLang_Tile) || gp_implements(b->c, t, own->def->bounds[0]))
+        return false;
+    const char *trait = own->def->bounds[0]->name->name, *type = gp_body_name(b, t);
+    GpDiag *d = gp_diag(
+        b->c->diags, GpDiag_E0277, c->span,
+        gp_arena_printf(b->c->arena, "the trait bound `%s: %s` is not satisfied", type, trait));
+    gp_primary_label(d, "the trait `%s` is not implemented for `%s`", trait, type);
+    const char *name = gp_arena_printf(b->c->arena, "%s_tile", c->def->name->name);
+    if (!gp_find_name(b->c, b->fn, gp_intern_cstr(b->c->names, name), GpNs_Value))
+        return true;
+    const char *like = gp_body_text(b, args.at[at]->span);
+    for (uint32_t i = 0; i < args.len; i++)
+        if (gp_body_bare(args.at[i])->kind == GpNode_Lit) {
+            gp_help(d,
+                    "`%s` takes numbers; on tiles it is `%s`, where a number is spread: "
+                    "`constant(%s, %s.shape())`",
+                    c->def->name->name, name, gp_body_text(b, args.at[i]->span), like);
+            return true;
+        }
+    gp_help(d, "`%s` takes numbers; on tiles it is `%s`", c->def->name->name, name);
+    return true;
+}
+
+static GpNode *find_like(GpBody *b, const GpNodeList *args, GpNode *receiver) {
+    GpDims dims;
+    for (uint32_t i = 0; i <= args->len; i++) {
+        GpNode *n = i < args->len ? args->at[i] : receiver;
+        if (n && n->kind == GpNode_PathExpr && n->type && gp_body_dims(b, n->type, &dims))
+            return n;
+    }
+    return NULL;
+}
+
 static void check_args(GpBody *b, const Callee *c, GpNode *call, GpNodeList args) {
     if (args.len != c->count) {
         for (uint32_t i = 0; i < args.len; i++)
@@ -165,10 +205,19 @@ static void check_args(GpBody *b, const Callee *c, GpNode *call, GpNodeList args
             bool is_late = bound || gp_body_bare(arg)->kind == GpNode_Closure;
             if (is_late != (pass == 1))
                 continue;
-            if (bound)
+            if (bound) {
                 check_callable(b, c, arg, c->params[i], bound);
-            else
-                gp_body_expect(b, arg, c->params[i], why);
+                continue;
+            }
+            b->like = find_like(b, &args, c->receiver);
+            gp_body_expect(b, arg, c->params[i], why);
+            b->like = NULL;
+            if (report_tile(b, c, args, i)) {
+                b->pending.at[c->bounds].is_done = true;
+                for (i++; i < args.len; i++)
+                    gp_body_expr(b, args.at[i], NULL);
+                return;
+            }
         }
 }
 
@@ -199,6 +248,7 @@ static const GpType *check_fn_call(GpBody *b, GpNode *n, GpAstCall *call, const 
     own->kind = GpRes_Def;
     call->callee->type = gp_ty_fn(b->c->types, def, res->args, res->arg_count);
     gp_body_use_fn(b, def, res->args, res->arg_count, call->callee->span);
+    uint32_t bounds = b->pending.len;
     pend_bounds(b, own, call->callee);
     guide_by_result(b, sig.ret, hint);
     uint32_t count = sig.param_count; /* less when modes at the end are left out */
@@ -213,6 +263,7 @@ static const GpType *check_fn_call(GpBody *b, GpNode *n, GpAstCall *call, const 
                 .count = count,
                 .args = res->args,
                 .arg_count = res->arg_count,
+                .bounds = bounds,
                 .noun = "function",
                 .span = call->callee->span};
     check_args(b, &c, n, call->args);
@@ -433,6 +484,21 @@ static const GpType *report_no_method(GpBody *b, GpAstMethodCall *m, const GpTyp
     }
     GpDiag *d = gp_diag(b->c->diags, GpDiag_E0599, at, "method", m->name->name,
                         gp_arena_printf(b->c->arena, "%s `%s`", noun_of(t), type));
+    const GpDef *fn =
+        gp_ty_is_lang(inner, GpLang_Tile) ? gp_find_name(b->c, b->fn, m->name, GpNs_Value) : NULL;
+    if (fn && fn->kind == GpDef_Fn && fn->is_std) {
+        gp_primary_label(d, "method not found in `%s`", type);
+        const char *self = gp_body_text(b, m->receiver->span);
+        GpSpan list = m->args.len
+                          ? gp_span_join(m->args.at[0]->span, m->args.at[m->args.len - 1]->span)
+                          : GP_NO_SPAN;
+        const char *rest = list.src ? gp_body_text(b, list) : "";
+        gp_suggest(d, m->node.span,
+                   gp_arena_printf(b->c->arena, "%s(%s%s%s)", m->name->name, self,
+                                   *rest ? ", " : "", rest),
+                   "on tiles `%s` is a function", m->name->name);
+        return gp_body_error(b);
+    }
     uint32_t index, derefs;
     const GpType *field;
     bool is_field = gp_find_field(b->c, t, m->name, &index, &derefs, &field);
@@ -527,6 +593,7 @@ const GpType *gp_check_method(GpBody *b, GpNode *n, const GpType *hint) {
                 .count = sig.param_count - 1,
                 .args = found.args,
                 .arg_count = found.arg_count,
+                .receiver = m->receiver,
                 .noun = "method",
                 .span = method_span(m)};
     check_args(b, &c, n, m->args);

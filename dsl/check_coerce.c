@@ -56,13 +56,68 @@ static void explain_shapes(GpBody *b, GpDiag *d, const GpType *want, const GpTyp
     }
 }
 
+static const char *article(const char *name) { return strchr("aeif", name[0]) ? "an" : "a"; }
+
+void gp_body_help_cast(GpBody *b, GpDiag *d, GpSpan span, const GpType *want, const GpType *got) {
+    want = gp_zonk(b->c, want);
+    got = gp_zonk(b->c, got);
+    if (!span.src || !gp_body_is_number(want) || !gp_body_is_number(got) || want->has_infer ||
+        got->has_infer || want == got)
+        return;
+    const char *to = gp_ty_name(b->c->arena, want), *from = gp_ty_name(b->c->arena, got);
+    const char *text = gp_body_text(b, span);
+    size_t len = strlen(text), suffix = strlen(from);
+    if (len != span.len)
+        return; /* several lines */
+    if (text[0] >= '0' && text[0] <= '9' && len > suffix && !strcmp(text + len - suffix, from) &&
+        strspn(text, "0123456789_") + suffix == len && gp_body_is_int(want)) {
+        gp_suggest(d, (GpSpan){span.src, span.off + (uint32_t)(len - suffix), (uint32_t)suffix}, to,
+                   "change the type of the numeric literal from `%s` to `%s`", from, to);
+        return;
+    }
+    const char *how = "";
+    if (gp_body_is_int(got) && gp_body_is_float(want))
+        how = ", producing the floating point representation of the integer, rounded if necessary";
+    else if (gp_body_is_float(got) && gp_body_is_int(want))
+        how = ", rounding towards zero";
+    const char *line = gp_arena_printf(b->c->arena, "you can cast %s `%s` to %s `%s`%s",
+                                       article(from), from, article(to), to, how);
+    if (strpbrk(text, " <>"))
+        gp_suggest(d, span, gp_arena_printf(b->c->arena, "(%s) as %s", text, to), "%s", line);
+    else
+        gp_suggest(d, (GpSpan){span.src, span.off + span.len, 0},
+                   gp_arena_printf(b->c->arena, " as %s", to), "%s", line);
+}
+
+/* A number where a tile is wanted, a tile where one truth is. */
+static bool help_tile(GpBody *b, GpDiag *d, GpSpan span, const GpType *want, const GpType *got) {
+    if (gp_ty_is_lang(got, GpLang_Tile) && want == gp_body_bool(b)) {
+        gp_help(d, "a tile has no one truth: `select(condition, a, b)` chooses element by element");
+        return true;
+    }
+    if (!gp_ty_is_lang(want, GpLang_Tile) || !gp_body_is_number(got))
+        return false;
+    const char *text = gp_body_text(b, span);
+    if (b->like)
+        gp_suggest(d, span,
+                   gp_arena_printf(b->c->arena, "constant(%s, %s.shape())", text,
+                                   gp_body_text(b, b->like->span)),
+                   "spread the number over a tile");
+    else
+        gp_help(d,
+                "spread the number over a tile: `constant(%s, shape)`, where `t.shape()` is the "
+                "shape of a tile `t`",
+                text);
+    return true;
+}
+
 /* The change that makes a simple mistake right; each was tried on the program it answers. */
 static void help_mismatch(GpBody *b, GpDiag *d, GpSpan span, const GpType *want,
                           const GpType *got) {
     want = gp_zonk(b->c, want);
     got = gp_zonk(b->c, got);
     explain_shapes(b, d, want, got);
-    if (!span.src)
+    if (!span.src || help_tile(b, d, span, want, got))
         return;
     GpSpan end = {span.src, span.off + span.len, 0};
     GpSpan start = {span.src, span.off, 0};
@@ -78,6 +133,8 @@ static void help_mismatch(GpBody *b, GpDiag *d, GpSpan span, const GpType *want,
         gp_suggest(d, start, "&mut ", "consider mutably borrowing here");
     else if (got->kind == GpTy_Ref && got->inner == want && gp_ty_is_copy(want))
         gp_suggest(d, start, "*", "consider dereferencing the borrow");
+    else
+        gp_body_help_cast(b, d, span, want, got);
 }
 
 GpDiag *gp_body_mismatch(GpBody *b, GpSpan span, const GpType *want, const GpType *got,

@@ -42,6 +42,26 @@ static void report_unresolved(GpBody *b, GpNode *n, GpSym name, const char *what
         gp_suggest(d, n->span, near->name, "a similar name exists");
 }
 
+/* `sin(x)` of one argument where numbers have it as a method. */
+static void help_method(GpBody *b, const GpNode *n, GpSym name, GpDiag *d) {
+    GpMethod found;
+    const GpType *f32 = gp_ty_elem(b->c->types, GpElem_F32);
+    if (!gp_find_method(b->c, b->fn, f32, name, &found) || found.fn->sig.param_count != 1)
+        return;
+    const char *text = n->span.src->text + n->span.off + n->span.len;
+    int depth = 0, len = 0;
+    do {
+        depth += (text[len] == '(') - (text[len] == ')');
+        len++;
+    } while (depth > 0 && text[len] && text[len] != '\n');
+    if (depth == 0 && len > 2 && strcspn(text + 1, " ,") >= (size_t)len - 2)
+        gp_suggest(d, (GpSpan){n->span.src, n->span.off, n->span.len + (uint32_t)len},
+                   gp_arena_printf(b->c->arena, "%.*s.%s()", len - 2, text + 1, name->name),
+                   "numbers have `%s` as a method", name->name);
+    else
+        gp_help(d, "numbers have `%s` as a method: `x.%s()`", name->name, name->name);
+}
+
 /* `program_id(0)` in a SIMT kernel: the prelude of the other track knows the name. */
 static bool is_of_other_track(GpBody *b, GpNode *n) {
     GpAstPath *p = GP_AS(Path, GP_AS(PathExpr, n)->path);
@@ -63,6 +83,7 @@ static bool is_of_other_track(GpBody *b, GpNode *n) {
     if (b->fn->kernel.span.src)
         gp_label(d, b->fn->kernel.span, "this makes `%s` a %s kernel", b->fn->name->name,
                  is_tile ? "SIMT" : "tile");
+    help_method(b, n, first, d);
     return true;
 }
 
@@ -155,7 +176,8 @@ static const GpType *type_of_def(GpBody *b, GpNode *n, const GpRes *res) {
 const GpType *gp_check_path(GpBody *b, GpNode *n, const GpType *hint) {
     (void)hint;
     GpAstSegment *seg = only_segment(n);
-    GpLocal *local = seg && !seg->has_args ? gp_body_find_local(b, seg->name, seg->node.span) : NULL;
+    GpLocal *local =
+        seg && !seg->has_args ? gp_body_find_local(b, seg->name, seg->node.span) : NULL;
     if (local) {
         gp_body_set_res(b, n, GpRes_Local)->local = local;
         return local->type;

@@ -13,8 +13,8 @@ static void report_assign(GpBody *b, GpNode *n) {
     GpDiag *d = gp_diag(b->c->diags, GpDiag_E0308, n->span, "mismatched types");
     gp_primary_label(d, "expected `bool`, found `()`");
     const char *text = n->span.src ? n->span.src->text : "";
-    for (uint32_t at = a->lhs->span.off + a->lhs->span.len;
-         n->span.src && at < a->rhs->span.off; at++) {
+    for (uint32_t at = a->lhs->span.off + a->lhs->span.len; n->span.src && at < a->rhs->span.off;
+         at++) {
         if (text[at] != '=')
             continue;
         gp_suggest(d, (GpSpan){n->span.src, at + 1, 0}, "=",

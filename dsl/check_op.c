@@ -169,6 +169,10 @@ static const GpType *report_pair(GpBody *b, const Operation *o, const GpType *l,
         !GP_AS(Lit, lit)->suffix)
         gp_suggest(d, (GpSpan){lit->span.src, lit->span.off + lit->span.len, 0}, ".0",
                    "consider using a floating-point literal by writing it with `.0`");
+    else if (gp_body_is_int(l) && gp_body_is_float(r))
+        gp_body_help_cast(b, d, o->is_assign ? GP_NO_SPAN : o->lhs->span, r, l);
+    else
+        gp_body_help_cast(b, d, o->rhs->span, want, r);
     return gp_body_error(b);
 }
 
@@ -465,8 +469,8 @@ static GpReason reason_of_place(GpBody *b, GpNode *place) {
 static bool check_missing_deref(GpBody *b, GpAstAssign *a, const GpType *l) {
     GpNode *rhs = gp_body_bare(a->rhs);
     l = gp_body_known(b, l);
-    if (l->kind != GpTy_Ref || !l->is_mut || rhs->kind == GpNode_If ||
-        rhs->kind == GpNode_Match || rhs->kind == GpNode_Block)
+    if (l->kind != GpTy_Ref || !l->is_mut || rhs->kind == GpNode_If || rhs->kind == GpNode_Match ||
+        rhs->kind == GpNode_Block)
         return false;
     const GpType *r = gp_body_expr(b, a->rhs, l);
     if (gp_body_can_coerce(b, a->rhs, l))
@@ -582,9 +586,8 @@ static const GpType *check_deref(GpBody *b, GpNode *n, GpNode *operand) {
     GpNode *bare = gp_body_bare(operand);
     if (!gp_ty_is_lang(t, GpLang_Option))
         return gp_body_error(b);
-    GpNode *init = bare->res && bare->res->kind == GpRes_Local
-                       ? b->infos.at[bare->res->local->id].init
-                       : NULL;
+    GpNode *init =
+        bare->res && bare->res->kind == GpRes_Local ? b->infos.at[bare->res->local->id].init : NULL;
     const char *name = init ? gp_body_text(b, bare->span) : "o";
     gp_help(d, "there may be no value: use it inside `if let Some(%s) = %s { .. }`", name,
             gp_body_text(b, init ? init->span : bare->span));
