@@ -107,6 +107,20 @@ static void help_shared(GpBody *b, GpDiag *d, const GpNode *shared) {
     if (n->kind != GpNode_PathExpr || !n->res || n->res->kind != GpRes_Local)
         return;
     const GpLocalInfo *info = &b->infos.at[n->res->local->id];
+    const GpType *t = gp_body_head(b, n->res->local->type);
+    const GpType *slice = t->kind == GpTy_Ref ? gp_body_head(b, t->inner) : t;
+    if (b->fn->kernel.track == GpTrack_Simt && n->res->local->is_param && info->type_node &&
+        slice->kind == GpTy_Slice) {
+        const char *name = n->res->local->name->name;
+        GpSpan whole = gp_span_join(n->res->local->span, info->type_node->span);
+        gp_suggest(d, whole,
+                   gp_arena_printf(b->c->arena, "mut %s: DisjointSlice<%s>", name,
+                                   gp_body_name(b, slice->inner)),
+                   "threads write to a `DisjointSlice`, each to its own element: "
+                   "`if let Some(o) = %s.get_mut(idx) { *o = .. }`",
+                   name);
+        return;
+    }
     if (info->type_node && info->type_node->kind == GpNode_TypeRef &&
         !GP_AS(TypeRef, info->type_node)->lifetime)
         gp_suggest(d, (GpSpan){info->type_node->span.src, info->type_node->span.off + 1, 0}, "mut ",
