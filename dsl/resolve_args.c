@@ -83,8 +83,14 @@ static GpGArg arg_of_node(GpCheck *c, GpDef *scope, const GpDef *generic, GpNode
     if (is_hole && c->unify)
         return gp_fresh_arg(c, generic);
     if (is_type_node(node) && !may_be_const(c, scope, node)) {
-        gp_primary_label(gp_diag(c->diags, GpDiag_E0747, node->span, "type", "constant"),
-                         "expected a constant");
+        GpDiag *d = gp_diag(c->diags, GpDiag_E0747, node->span, "type", "constant");
+        gp_primary_label(d, "expected a constant");
+        if (generic->const_type->kind == GpTy_Array &&
+            (node->kind == GpNode_TypeSlice || node->kind == GpNode_TypeArray)) {
+            const char *text = gp_arena_printf(c->arena, "{%.*s}", (int)node->span.len,
+                                               node->span.src->text + node->span.off);
+            gp_suggest(d, node->span, text, "a shape stands in braces: write `%s`", text);
+        }
         return gp_garg_error(c, generic);
     }
     if (generic->const_type->kind == GpTy_Array)

@@ -90,6 +90,9 @@ static const char *missing_value(GpSpan name) {
 static void report_lone(GpCheck *c, GpDef *scope, GpAstSegment *seg, GpNamespace ns) {
     GpSpan span = seg_span(seg);
     const char *what = gp_arena_printf(c->arena, "`%s`", seg->name->name);
+    const GpDef *type = ns == GpNs_Value ? gp_find_name(c, scope, seg->name, GpNs_Type) : NULL;
+    if (type && type->has_bad_bound) /* `B: i32` for `const B: i32` was reported */
+        return;
     if (gp_report_unknown_import(c, scope, seg->name, span))
         return;
     GpDiag *d;
@@ -450,6 +453,17 @@ bool gp_resolve_path(GpCheck *c, GpDef *scope, GpNode *path, GpNamespace ns, GpR
 /* ---- traits -----------------------------------------------------------------------------------
  */
 
+/* The generic of `scope` that is written around a place; NULL: none, as in a where clause. */
+static GpNode *generic_around(const GpDef *scope, GpSpan span) {
+    for (uint32_t i = 0; i < scope->generic_count; i++) {
+        GpNode *n = scope->generics[i]->node;
+        if (n && n->kind == GpNode_Generic && n->span.src == span.src && n->span.off <= span.off &&
+            span.off < n->span.off + n->span.len)
+            return n;
+    }
+    return NULL;
+}
+
 GpDef *gp_resolve_trait(GpCheck *c, GpDef *scope, GpAstPath *path) {
     if (path->segments.len == 1 && !path->self_type) {
         GpAstSegment *seg = GP_AS(Segment, path->segments.at[0]);
@@ -466,9 +480,13 @@ GpDef *gp_resolve_trait(GpCheck *c, GpDef *scope, GpAstPath *path) {
         }
         if (def && def->kind == GpDef_Trait)
             return def;
-        gp_primary_label(gp_diag(c->diags, GpDiag_E0404, seg_span(seg),
-                                 def ? gp_def_kind_name(def) : "builtin type", seg->name->name),
-                         "not a trait");
+        GpDiag *d = gp_diag(c->diags, GpDiag_E0404, seg_span(seg),
+                            def ? gp_def_kind_name(def) : "builtin type", seg->name->name);
+        gp_primary_label(d, "not a trait");
+        GpNode *generic = def ? NULL : generic_around(scope, seg_span(seg));
+        if (generic)
+            gp_suggest(d, (GpSpan){generic->span.src, generic->span.off, 0}, "const ",
+                       "you might have meant to write a const parameter here");
         return NULL;
     }
     GpAstPath bare = *path; /* arguments are the caller's */

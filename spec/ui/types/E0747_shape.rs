@@ -1,0 +1,2 @@
+#[tile]
+fn f<const B: i32>(z: &mut Tensor<f32, [B]>) {}
