@@ -282,6 +282,7 @@ static void settle_node(GpNode *n, void *ud) {
     if (n->res && n->res->kind == GpRes_Def && n->res->def->kind == GpDef_Const)
         GP_PUSH(b->c->arena, &b->calls, ((GpCallEdge){n->res->def, n->span}));
     check_extents(b, n);
+    gp_check_failing(b, n);
     if (n->kind == GpNode_Lit)
         gp_check_lit_range(b, n, false);
     else if (n->kind == GpNode_Unary && GP_AS(Unary, n)->op == GpTok_Minus)
