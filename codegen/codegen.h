@@ -33,6 +33,8 @@ GpStatus gp_target_for_device(uint16_t sm, uint16_t max_ptx, GpTarget *out);
 ** the lowest that the target needs. */
 GpStatus gp_target_parse(GpStr name, GpTarget *out);
 void gp_target_print(const GpTarget *t, GpText *out);
+/* The names that gp_target_parse knows, "cpu, interp, sm_80, ..". */
+void gp_target_print_all(GpText *out);
 
 typedef struct GpCodegen GpCodegen;
 /* One per session. NULL when out of memory. Costs nothing until the first compile. */

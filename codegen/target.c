@@ -59,6 +59,12 @@ GpStatus gp_target_parse(GpStr name, GpTarget *out) {
     return GpStatus_Unsupported;
 }
 
+void gp_target_print_all(GpText *out) {
+    gp_text_puts(out, "cpu, interp");
+    for (size_t i = 0; i < GP_COUNT(rows); i++)
+        gp_text_printf(out, ", %s", rows[i].name);
+}
+
 void gp_target_print(const GpTarget *t, GpText *out) {
     switch (t->kind) {
     case GpTarget_Nvptx:

@@ -105,8 +105,8 @@ GpStatus gp_engine_device(GpEngine *e, GpDiags *diags, GpDevice **out) {
 static void tell_fallback(GpEngine *e, const GpDiags *why) {
     GpText text = {.session = &e->session};
     uint32_t count = gp_diags_count(why);
-    const char *reason = count > 0 ? gp_diag_title(gp_diags_at(why, count - 1)) : "no GPU is used";
-    gp_text_printf(&text, "gpulua: %s; running on the CPU\n", reason);
+    const char *reason = count > 0 ? gp_diag_title(gp_diags_at(why, count - 1)) : "no usable GPU";
+    gp_text_printf(&text, "gpulua: %s, running on the CPU\n", reason);
     if (e->session.hooks.write) e->session.hooks.write(e->session.hooks.ud, gp_text_cstr(&text), text.len);
     gp_text_free(&text);
 }
@@ -120,6 +120,9 @@ GpStatus gp_engine_use(GpEngine *e, GpStr name, GpDiags *diags) {
     if (!own) return GpStatus_NoMemory;
     /* What `auto` finds wrong with the GPUs is no error of the caller. */
     status = gp_device_open(e->runtime, name, is_auto ? own : diags, &device, &fell_back);
+    /* GPULUA_DEVICE may stand for auto: that it names no usable device is the caller's to know. */
+    if (status != GpStatus_Ok && is_auto)
+        status = gp_device_open(e->runtime, name, diags, &device, &fell_back);
     if (status == GpStatus_Ok) {
         e->device = device;
         if (fell_back) tell_fallback(e, own);

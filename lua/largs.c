@@ -69,12 +69,24 @@ void gp_lua_shape(lua_State *L, int index, const char *what, GpShape *out) {
 
 void gp_lua_new_shape(lua_State *L, int index, GpShape *out) { read_shape(L, index, true, out); }
 
+static void refuse_elem(lua_State *L, int index, const char *name) {
+    luaL_Buffer b;
+    luaL_buffinit(L, &b);
+    lua_pushfstring(L, "unknown dtype '%s'; dtypes are ", name);
+    luaL_addvalue(&b);
+    for (int e = 0; e < GpElem_count; e++) {
+        luaL_addstring(&b, e ? ", " : "");
+        luaL_addstring(&b, gp_elem_info[e].name);
+    }
+    luaL_pushresult(&b);
+    luaL_argerror(L, index, lua_tostring(L, -1));
+}
+
 GpElem gp_lua_elem(lua_State *L, int index, GpElem preset) {
     GpElem elem;
     if (lua_isnoneornil(L, index)) return preset;
     const char *name = luaL_checkstring(L, index);
-    if (!gp_elem_find(gp_str_from(name), &elem))
-        luaL_argerror(L, index, lua_pushfstring(L, "unknown dtype '%s'", name));
+    if (!gp_elem_find(gp_str_from(name), &elem)) refuse_elem(L, index, name);
     return elem;
 }
 

@@ -379,6 +379,14 @@ static GpStage check_stage(lua_State *L, int index, bool *is_gpu) {
     return stages[which];
 }
 
+static int refuse_target(lua_State *L, const char *name) {
+    GpText known = {.session = gp_engine_session(gp_lua_state(L)->engine)};
+    gp_target_print_all(&known);
+    lua_pushstring(L, gp_text_cstr(&known));
+    gp_text_free(&known);
+    return luaL_error(L, "unknown target '%s'; targets are %s", name, lua_tostring(L, -1));
+}
+
 static int kernel_inspect(lua_State *L) {
     GpBox *box = gp_box_check(L, 1, GP_KERNEL);
     gpulua_state *g = gp_lua_state(L);
@@ -390,7 +398,7 @@ static int kernel_inspect(lua_State *L) {
     GpText text = {.session = gp_engine_session(g->engine)};
     if (target_name) {
         if (gp_target_parse(gp_str_from(target_name), &target) != GpStatus_Ok)
-            return luaL_error(L, "unknown target '%s'", target_name);
+            return refuse_target(L, target_name);
     } else {
         GpDevice *device;
         gp_lua_check(L, gp_engine_device(g->engine, diags, &device));

@@ -50,10 +50,12 @@ static int parse_cuda_index(GpStr name) {
     return index;
 }
 
-static GpStatus report_unknown(GpStr name, GpDiags *diags) {
+static GpStatus report_unknown(GpStr name, bool is_from_env, GpDiags *diags) {
     char text[64];
     snprintf(text, sizeof text, "`%.*s`", (int)GP_MIN(name.len, (size_t)40), name.at);
     GpDiag *d = gp_diag(diags, GpDiag_G0912, GP_NO_SPAN, text);
+    if (is_from_env)
+        gp_note(d, "the environment variable GPULUA_DEVICE names it");
     gp_help(d, "devices are `cpu`, `cuda`, `cuda:N` and `auto`");
     return GpStatus_NoDevice;
 }
@@ -85,6 +87,18 @@ static GpStatus open_auto(GpRuntime *rt, GpDiags *diags, GpDevice **out, bool *f
     return status;
 }
 
+static GpStatus open_named(GpRuntime *rt, GpStr name, bool is_from_env, GpDiags *diags,
+                           GpDevice **out) {
+    if (gp_str_eq(name, GP_STR("cpu")))
+        return gp_cpu_open(rt, GpDevice_Cpu, diags, out);
+    if (gp_str_eq(name, GP_STR("interp")))
+        return gp_cpu_open(rt, GpDevice_Interp, diags, out);
+    int index = parse_cuda_index(name);
+    if (index < 0)
+        return report_unknown(name, is_from_env, diags);
+    return gp_cuda_device_open(rt, index, diags, out);
+}
+
 GpStatus gp_device_open(GpRuntime *rt, GpStr name, GpDiags *diags, GpDevice **out,
                         bool *fell_back) {
     *out = NULL;
@@ -95,17 +109,8 @@ GpStatus gp_device_open(GpRuntime *rt, GpStr name, GpDiags *diags, GpDevice **ou
     bool is_auto = gp_str_eq(name, GP_STR("auto"));
     const char *from_env = is_auto ? gp_runtime_env(rt, "GPULUA_DEVICE") : NULL;
     if (from_env && strcmp(from_env, "auto") != 0)
-        return gp_device_open(rt, gp_str_from(from_env), diags, out, fell_back);
-    if (is_auto)
-        return open_auto(rt, diags, out, fell_back);
-    if (gp_str_eq(name, GP_STR("cpu")))
-        return gp_cpu_open(rt, GpDevice_Cpu, diags, out);
-    if (gp_str_eq(name, GP_STR("interp")))
-        return gp_cpu_open(rt, GpDevice_Interp, diags, out);
-    int index = parse_cuda_index(name);
-    if (index < 0)
-        return report_unknown(name, diags);
-    return gp_cuda_device_open(rt, index, diags, out);
+        return open_named(rt, gp_str_from(from_env), true, diags, out);
+    return is_auto ? open_auto(rt, diags, out, fell_back) : open_named(rt, name, false, diags, out);
 }
 
 const GpDeviceInfo *gp_device_info(const GpDevice *d) { return &d->info; }
