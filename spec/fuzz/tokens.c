@@ -1,5 +1,5 @@
 /* libFuzzer's mutator for kernel sources: it works on tokens, so that most mutants are read far
-** into the front end. One step in nine is libFuzzer's own on bytes. */
+** into the front end. One step in twelve is libFuzzer's own on bytes. */
 #include <ctype.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -127,10 +127,26 @@ static size_t nudge(uint8_t *data, size_t size, const Tokens *t, uint32_t i) {
     return size;
 }
 
+static uint8_t last_byte(const uint8_t *data, const Tokens *t, uint32_t i) {
+    return t->from[i + 1] > t->from[i] ? data[t->from[i + 1] - 1] : ' ';
+}
+
+/* Removes what stands between two ends of statements or fields around token i. */
+static size_t drop_stmt(uint8_t *data, size_t size, size_t max, const Tokens *t, uint32_t i) {
+    uint32_t from = i, to = i;
+    while (from > 0 && !strchr("{};,", last_byte(data, t, from - 1)))
+        from--;
+    while (to < t->count && !strchr(";,}", last_byte(data, t, to)))
+        to++;
+    if (to < t->count && last_byte(data, t, to) != '}')
+        to++;
+    return replace(data, size, max, t->from[from], t->from[to], data, 0);
+}
+
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed) {
     static Tokens t; /* too large for the stack of a sanitizer */
     split(data, size, &t);
-    unsigned kind = next_random(&seed) % 9;
+    unsigned kind = next_random(&seed) % 12;
     if (kind == 0 || t.count < 2)
         return LLVMFuzzerMutate(data, size, max_size);
     uint32_t i = next_random(&seed) % t.count, j = next_random(&seed) % t.count;
@@ -144,6 +160,15 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsi
     uint32_t other_len = t.from[j + 1] - t.from[j];
     if (kind == 8)
         return nudge(data, size, &t, i);
+    if (kind == 9)
+        return drop_stmt(data, size, max_size, &t, i);
+    if (kind >= 10) { /* a word for a word, a mark for a mark: most of these parse */
+        while (j + 1 < t.count &&
+               is_word(last_byte(data, &t, j)) != is_word(last_byte(data, &t, i)))
+            j++;
+        return replace(data, size, max_size, t.from[i], t.from[i + 1], data + t.from[j],
+                       t.from[j + 1] - t.from[j]);
+    }
     if (kind == 1)
         return replace(data, size, max_size, t.from[i], t.from[end], data, 0);
     if (kind == 2)
