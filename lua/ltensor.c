@@ -63,8 +63,21 @@ static int64_t check_index(lua_State *L, const GpShape *shape) {
     return at;
 }
 
+/* ipairs ends at the first nil: for it, and for other C code that walks, there is one behind the
+** last element. Lua code that asks for it has miscounted. */
+static bool is_walked_past(lua_State *L, const GpShape *shape) {
+    lua_Debug caller;
+    if (shape->rank != 1 || !lua_isinteger(L, 2) || lua_tointeger(L, 2) != shape->dim[0] + 1)
+        return false;
+    return lua_getstack(L, 1, &caller) && lua_getinfo(L, "S", &caller) && *caller.what == 'C';
+}
+
 static int tensor_element(lua_State *L, GpTensor *t) {
     GpScalar v;
+    if (is_walked_past(L, gp_tensor_shape(t))) {
+        lua_pushnil(L);
+        return 1;
+    }
     int64_t at = check_index(L, gp_tensor_shape(t));
     GpDiags *diags = gp_lua_diags(L);
     gp_lua_check(L, gp_tensor_peek(t, at, &v, gp_lua_site(L), diags));

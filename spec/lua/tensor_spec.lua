@@ -176,6 +176,14 @@ describe("a tensor", function()
     assert.are.same({ false, true }, flags:to_table())
   end)
 
+  it("is walked by ipairs", function()
+    local got = {}
+    for i, v in ipairs(gpu.from_table { 5, 6, 7 }) do got[i] = v end
+    assert.are.same({ 5, 6, 7 }, got)
+    for _ in ipairs(gpu.zeros { 0 }) do error "it has no element" end
+    refuses("index 4 is out of 1..3", function() return gpu.zeros { 3 }[4] end)
+  end)
+
   it("refuses what is no index", function()
     local t, m = gpu.arange(3), gpu.zeros { 2, 2 }
     refuses("index 0 is out of 1..3 on axis 1 (tensors count from 1; kernels from 0)", function() return t[0] end)
