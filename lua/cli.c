@@ -126,6 +126,11 @@ static bool require_library(lua_State *L, char *spec) {
 
 /* ---- Options -------------------------------------------------------------------------------- */
 
+/* What other programs answer; lua5.4, and so this one, knows none of them. */
+static bool asks_for_help(const char *word) {
+    return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "--version") == 0;
+}
+
 static void print_usage(const char *bad) {
     if (bad[1] == 'e' || bad[1] == 'l')
         fprintf(stderr, "%s: '%s' needs argument\n", program, bad);
@@ -145,6 +150,8 @@ static void print_usage(const char *bad) {
             "  -         stop handling options and execute stdin\n"
             "Commands (gpulua help): check, emit, doctor, explain, cache\n",
             program);
+    if (asks_for_help(bad))
+        fputs("try: gpulua help\n", stderr);
     fflush(stderr);
 }
 
@@ -261,10 +268,21 @@ static int push_args(lua_State *L) {
     return count;
 }
 
+/* A kernel file in the place of a script: Lua's error would be about its first word. */
+static void name_kernel_file(lua_State *L, const char *path) {
+    size_t len = strlen(path);
+    if (len < 3 || strcmp(path + len - 3, ".rs") != 0)
+        return;
+    lua_pop(L, 1);
+    lua_pushfstring(L, "'%s' is a kernel file: gpulua check %s", path, path);
+}
+
 static bool run_script(lua_State *L, char **argv, int script) {
     const char *path = argv[script];
     bool is_stdin = strcmp(path, "-") == 0 && strcmp(argv[script - 1], "--") != 0;
     int status = luaL_loadfile(L, is_stdin ? NULL : path);
+    if (status == LUA_ERRSYNTAX)
+        name_kernel_file(L, path);
     if (status == LUA_OK) {
         int count = push_args(L);
         status = gp_cli_call(L, count, LUA_MULTRET);

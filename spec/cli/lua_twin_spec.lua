@@ -268,7 +268,8 @@ describe("gpulua as lua5.4", function()
   end
 
   local function without_ours(text)
-    return (text:gsub("  %(gpulua [^\n]-%)(\r?\n)", "%1"):gsub("Commands %(gpulua help%)[^\n]*\n", ""))
+    return (text:gsub("  %(gpulua [^\n]-%)(\r?\n)", "%1"):gsub("Commands %(gpulua help%)[^\n]*\n", "")
+      :gsub("try: gpulua help\n$", ""))
   end
 
   for _, case in ipairs(CASES) do
@@ -294,6 +295,17 @@ describe("gpulua as lua5.4", function()
 
   it("names its commands in the usage", function()
     assert.is_truthy(run("ours", "lua -x").stderr:find("\nCommands %(gpulua help%): check, emit"))
+    for _, word in ipairs { "--help", "-h", "--version" } do
+      local r = run("ours", "lua " .. word)
+      assert.is_truthy(r.stderr:find("unrecognized option '" .. word .. "'", 1, true))
+      assert.is_truthy(r.stderr:find("\ntry: gpulua help\n$"))
+    end
+  end)
+
+  it("says what to do with a kernel file", function()
+    local r = run("ours", "printf 'fn f() {}' >k.rs; lua k.rs; s=$?; rm k.rs; exit $s")
+    assert.are.equal("lua: 'k.rs' is a kernel file: gpulua check k.rs\n", r.stderr)
+    assert.are.equal(1, r.status)
   end)
 
   it("says what is missing when the input ends inside a chunk", function()
