@@ -7,6 +7,11 @@ const GpElemInfo gp_elem_info[GpElem_count] = {
 #include "core/elem.def"
 };
 
+void gp_elem_print_all(GpText *out) {
+    for (int e = 0; e < GpElem_count; e++)
+        gp_text_printf(out, "%s%s", e ? ", " : "", gp_elem_info[e].name);
+}
+
 bool gp_elem_find(GpStr name, GpElem *out) {
     for (int e = 0; e < GpElem_count; e++) {
         if (!gp_str_eq(name, gp_str_from(gp_elem_info[e].name)))

@@ -20,6 +20,8 @@ typedef struct GpElemInfo {
 } GpElemInfo;
 extern const GpElemInfo gp_elem_info[GpElem_count];
 bool gp_elem_find(GpStr name, GpElem *out);
+/* Their names, "f64, f32, ..". */
+void gp_elem_print_all(GpText *out);
 
 static inline bool gp_elem_is_float(GpElem e) { return gp_elem_info[e].cls == GpClass_Float; }
 static inline bool gp_elem_is_signed(GpElem e) { return gp_elem_info[e].cls == GpClass_Int; }

@@ -133,15 +133,37 @@ GP_API gpulua_status gpulua_sync(gpulua_state *g) {
 
 /* ---- Tensors -------------------------------------------------------------------------------- */
 
-bool gp_api_shape(const int64_t *dims, size_t rank, GpShape *out) {
+GP_PRINTF(2, 3) static bool refuse(GpDiags *diags, const char *fmt, ...) {
+    char text[80];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof(text), fmt, args);
+    va_end(args);
+    gp_diag(diags, GpDiag_G0900, GP_NO_SPAN, text);
+    return false;
+}
+
+bool gp_api_shape(const int64_t *dims, size_t rank, GpDiags *diags, GpShape *out) {
     memset(out, 0, sizeof(*out));
-    if (rank > GP_MAX_RANK || (rank && !dims)) return false;
+    if (rank > GP_MAX_RANK) return refuse(diags, "rank %zu is more than %d", rank, GP_MAX_RANK);
+    if (rank && !dims) return refuse(diags, "a shape of rank %zu has no extents", rank);
     out->rank = (uint8_t)rank;
     for (size_t i = 0; i < rank; i++) {
-        if (dims[i] < 0) return false;
+        if (dims[i] < 0)
+            return refuse(diags, "extent %lld on axis %zu is negative", (long long)dims[i], i);
         out->dim[i] = dims[i];
     }
     return true;
+}
+
+static bool find_elem(gpulua_state *g, const char *name, GpElem *out) {
+    if (name && gp_elem_find(gp_str_from(name), out)) return true;
+    GpText text = {.session = gp_engine_session(g->engine)};
+    gp_text_printf(&text, "unknown dtype `%s`; dtypes are ", name ? name : "NULL");
+    gp_elem_print_all(&text);
+    gp_diag(g->last, GpDiag_G0900, GP_NO_SPAN, gp_text_cstr(&text));
+    gp_text_free(&text);
+    return false;
 }
 
 GpStatus gp_api_wrap_tensor(gpulua_state *g, GpTensor *t, gpulua_tensor **out) {
@@ -173,8 +195,9 @@ GP_API gpulua_status gpulua_tensor_new(gpulua_state *g, const char *dtype, const
     GpShape dims;
     GpTensor *t = NULL;
     *out = NULL;
-    if (!gp_api_begin(g)) return GPULUA_E_NO_MEMORY;
-    if (!dtype || !gp_elem_find(gp_str_from(dtype), &elem) || !gp_api_shape(shape, rank, &dims))
+    GpDiags *diags = gp_api_begin(g);
+    if (!diags) return GPULUA_E_NO_MEMORY;
+    if (!find_elem(g, dtype, &elem) || !gp_api_shape(shape, rank, diags, &dims))
         return gp_api_end(g, GpStatus_Argument);
     GpStatus status = make_zeros(g, elem, &dims, &t);
     if (status == GpStatus_Ok) status = gp_api_wrap_tensor(g, t, out);
@@ -220,7 +243,7 @@ GP_API gpulua_status gpulua_tensor_reshape(gpulua_tensor *t, const int64_t *shap
     GpDiags *diags = gp_api_begin(t->state);
     *out = NULL;
     if (!diags) return GPULUA_E_NO_MEMORY;
-    if (!gp_api_shape(shape, rank, &dims)) return gp_api_end(t->state, GpStatus_Argument);
+    if (!gp_api_shape(shape, rank, diags, &dims)) return gp_api_end(t->state, GpStatus_Argument);
     GpStatus status = gp_tensor_reshape(t->tensor, &dims, gp_api_site(), diags, &view);
     if (status == GpStatus_Ok) status = gp_api_wrap_tensor(t->state, view, out);
     return gp_api_end(t->state, status);
@@ -233,7 +256,7 @@ static gpulua_status cut(gpulua_tensor *t, const int64_t *tile, size_t rank, GpA
     GpDiags *diags = gp_api_begin(t->state);
     *out = NULL;
     if (!diags) return GPULUA_E_NO_MEMORY;
-    if (!gp_api_shape(tile, rank, &dims)) return gp_api_end(t->state, GpStatus_Argument);
+    if (!gp_api_shape(tile, rank, diags, &dims)) return gp_api_end(t->state, GpStatus_Argument);
     gpulua_partition *handle = malloc(sizeof(*handle));
     GpStatus status = GpStatus_NoMemory;
     if (handle) status = gp_partition_new(t->tensor, &dims, access, gp_api_site(), diags, &p);

@@ -33,8 +33,8 @@ static inline GpSite gp_api_site(void) { return (GpSite){0, 0}; }
 GpDiags *gp_api_begin(gpulua_state *g);
 /* Ends it: a failure that nobody described gets its status' text. */
 gpulua_status gp_api_end(gpulua_state *g, GpStatus status);
-/* False for extents that make no shape. */
-bool gp_api_shape(const int64_t *dims, size_t rank, GpShape *out);
+/* False for extents that make no shape, and reports which. */
+bool gp_api_shape(const int64_t *dims, size_t rank, GpDiags *diags, GpShape *out);
 /* Takes the reference; frees it when there is no memory for the handle. */
 GpStatus gp_api_wrap_tensor(gpulua_state *g, GpTensor *t, gpulua_tensor **out);
 /* Every check before ownership; `*used` is a reference to the kernel that owns the request. */

@@ -70,15 +70,10 @@ void gp_lua_shape(lua_State *L, int index, const char *what, GpShape *out) {
 void gp_lua_new_shape(lua_State *L, int index, GpShape *out) { read_shape(L, index, true, out); }
 
 static void refuse_elem(lua_State *L, int index, const char *name) {
-    luaL_Buffer b;
-    luaL_buffinit(L, &b);
-    lua_pushfstring(L, "unknown dtype '%s'; dtypes are ", name);
-    luaL_addvalue(&b);
-    for (int e = 0; e < GpElem_count; e++) {
-        luaL_addstring(&b, e ? ", " : "");
-        luaL_addstring(&b, gp_elem_info[e].name);
-    }
-    luaL_pushresult(&b);
+    GpText known = {.session = gp_engine_session(gp_lua_state(L)->engine)};
+    gp_elem_print_all(&known);
+    lua_pushfstring(L, "unknown dtype '%s'; dtypes are %s", name, gp_text_cstr(&known));
+    gp_text_free(&known);
     luaL_argerror(L, index, lua_tostring(L, -1));
 }
 

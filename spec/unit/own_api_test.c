@@ -479,6 +479,26 @@ static void test_close(void **unused) {
     m = kept_module;
 }
 
+static void expect_refused(gpulua_status status, const char *title) {
+    gpulua_diag d;
+    assert_int_equal(status, GPULUA_E_ARGUMENT);
+    assert_true(gpulua_diag_at(g, 0, &d));
+    assert_non_null(strstr(d.title, title));
+}
+
+/* Arguments that make no tensor are named. */
+static void test_new_refused(void **unused) {
+    (void)unused;
+    int64_t sides[] = {4, -2};
+    gpulua_tensor *t;
+    expect_refused(gpulua_tensor_new(g, "f33", sides, 1, &t), "unknown dtype `f33`; dtypes are f64, f32");
+    expect_refused(gpulua_tensor_new(g, NULL, sides, 1, &t), "unknown dtype `NULL`");
+    expect_refused(gpulua_tensor_new(g, "f32", sides, 2, &t), "extent -2 on axis 1 is negative");
+    expect_refused(gpulua_tensor_new(g, "f32", sides, 99, &t), "rank 99 is more than");
+    expect_refused(gpulua_tensor_new(g, "f32", NULL, 1, &t), "a shape of rank 1 has no extents");
+    assert_null(t);
+}
+
 /* A script's values, and finalisers that run after ours, when the state closes. */
 static void test_close_lua(void **unused) {
     (void)unused;
@@ -572,6 +592,7 @@ static void test_opened_in_coroutine(void **unused) {
 
 int main(int argc, char **argv) {
     static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_new_refused),
         cmocka_unit_test(test_alias),     cmocka_unit_test(test_view),
         cmocka_unit_test(test_overlap),   cmocka_unit_test(test_lazy),
         cmocka_unit_test(test_twice),     cmocka_unit_test(test_failed),
