@@ -428,7 +428,7 @@ const GpLuaFn gp_lua_kernel_functions[] = {
 };
 
 const GpLuaFn gp_lua_module_methods[] = {
-    {"__index", module_index, "module.NAME -> Kernel | nil", "The kernel of that name."},
+    {"__index", module_index, "module.NAME -> Kernel | nil", "The kernel of that name; an error when the name is near a kernel's."},
     {"__pairs", module_pairs, "pairs(module) -> name, Kernel", "The kernels in source order."},
     {"__tostring", module_tostring, "tostring(module) -> string", "The kernels' names."},
     {NULL, NULL, NULL, NULL},

@@ -76,7 +76,7 @@ static int op_tostring(lua_State *L) {
 
 const GpLuaFn gp_lua_op_methods[] = {
     {"run", op_run, "op:run([stream]) -> op",
-     "Enqueues the op on the stream or the device's default one; does not wait. A second run is E0382."},
+     "Enqueues the op on the stream or the device's default one; does not wait. On the CPU the kernel runs at once, before this returns. A second run is E0382."},
     {"sync", op_sync, "op:sync() -> written arguments..",
      "Runs the op if it was not run, waits for it, raises its failed check if there is one."},
     {"sync_on", op_sync_on, "op:sync_on(stream) -> written arguments..", "The same on a stream."},
