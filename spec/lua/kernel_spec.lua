@@ -38,7 +38,7 @@ local KERNELS = [[
 local k = gpu.kernels(KERNELS)
 
 describe("a name that is not there", function()
-  local k = gpu.kernels "#[kernel] fn add(mut z: DisjointSlice<f32>) {} #[kernel] fn scale(n: u32) {}"
+  local k = gpu.kernels "#[kernel] fn add(mut z: DisjointSlice<f32>) {} #[kernel] fn scale(n: u32) {}" -- luacheck: ignore 431
   local z = gpu.zeros { 4 }
 
   it("is nil", function()

@@ -96,7 +96,7 @@ local function reductions(h, dtype)
       local x = matrix(numbers(h, m * n, name == "sum" and 0 or 1, name == "sum" and 1 or 2, dtype, name, m, n), m, n)
       x[1][1] = 2
       local tx = gpu.from_table(x, dtype)
-      local function both(g) 
+      local function both(g)
         local r, c = {}, {}
         for i = 1, m do r[i] = fold(x[i], g) end
         for j = 1, n do c[j] = fold(column_of(x, j), g) end
