@@ -238,10 +238,10 @@ describe("gpulua as lua5.4", function()
 
   setup(function()
     folder = sh.check("mktemp -d"):gsub("\n", "")
-    for _, name in ipairs { "stock", "ours", "work", "work/sub" } do sh.check("mkdir " .. folder .. "/" .. name) end
+    for _, name in ipairs { "stock", "ours", "files", "files/sub" } do sh.check("mkdir " .. folder .. "/" .. name) end
     sh.check(("ln -s %s %s/stock/lua"):format(sh.quote(stock), folder))
     sh.check(("ln -s %s %s/ours/lua"):format(sh.quote(sh.build() .. "/gpulua"), folder))
-    for name, text in pairs(FILES) do sh.write(folder .. "/work/" .. name, text) end
+    for name, text in pairs(FILES) do sh.write(folder .. "/files/" .. name, text) end
   end)
   teardown(function() sh.run("rm -rf " .. folder) end)
 
@@ -263,7 +263,7 @@ describe("gpulua as lua5.4", function()
   local function run(whose, command, input)
     sh.write(folder .. "/command", command)
     sh.write(folder .. "/in", input or "")
-    local _, status = sh.run(("cd %s/work && %s sh ../command <../in >../out 2>../err"):format(folder, environment(whose)))
+    local _, status = sh.run(("cd %s/files && %s sh ../command <../in >../out 2>../err"):format(folder, environment(whose)))
     return { stdout = sh.read(folder .. "/out"), stderr = sh.read(folder .. "/err"), status = status }
   end
 
