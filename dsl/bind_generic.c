@@ -48,31 +48,65 @@ static bool fits_const(const GpDef *generic, int64_t v) {
     return gp_scalar_from_int(v, elem, &out);
 }
 
-static void set_named(GpBinder *b, uint32_t i, const GpNamedArg *arg) {
+/* The value as it was given. */
+static const char *name_given(GpBinder *b, const GpNamedArg *arg) {
+    if (arg->kind == GpNamed_Int)
+        return gp_bind_text(b, "%lld", (long long)arg->value);
+    if (arg->kind == GpNamed_Text)
+        return cstr(b, arg->text);
+    GpText t = {.session = b->module->session};
+    gp_shape_print(&arg->shape, &t);
+    const char *copy = gp_arena_copy(b->arena, gp_text_cstr(&t), t.len);
+    gp_text_free(&t);
+    return copy;
+}
+
+static GpGArg shape_arg(GpBinder *b, const GpShape *shape) {
+    const GpConst *dims[GP_MAX_RANK];
+    for (int i = 0; i < shape->rank; i++)
+        dims[i] = gp_const_int(b->types, shape->dim[i]);
+    return (GpGArg){.kind = GpGArg_Shape, .shape = gp_shape_list(b->types, dims, shape->rank)};
+}
+
+/* Whether the generic is an array of numbers, and of how many. */
+static bool is_list(const GpDef *generic, int64_t *count) {
+    return generic->const_type && generic->const_type->kind == GpTy_Array &&
+           gp_const_value(generic->const_type->count, count);
+}
+
+static void set_type(GpBinder *b, uint32_t i, const GpNamedArg *arg) {
     const GpDef *g = b->kernel->generics[i];
     GpElem elem;
+    if (arg->kind != GpNamed_Text)
+        report_unfit(b, g, name_given(b, arg),
+                     "expected the name of an element type, such as \"f32\"");
+    else if (!gp_elem_find(arg->text, &elem))
+        report_unfit(b, g, name_given(b, arg), "no element type has this name");
+    else
+        b->inst->generics[i] = (GpGArg){.kind = GpGArg_Type, .type = gp_ty_elem(b->types, elem)};
+}
+
+static void set_named(GpBinder *b, uint32_t i, const GpNamedArg *arg) {
+    const GpDef *g = b->kernel->generics[i];
+    int64_t count;
     b->origin[i] = GP_BOUND_BY_NAME;
     if (g->kind == GpDef_TypeParam) {
-        if (!arg->is_text)
-            report_unfit(b, g, gp_bind_text(b, "%lld", (long long)arg->value),
-                         "expected the name of an element type, such as \"f32\"");
-        else if (!gp_elem_find(arg->text, &elem))
-            report_unfit(b, g, cstr(b, arg->text), "no element type has this name");
+        set_type(b, i, arg);
+    } else if (is_list(g, &count)) {
+        if (arg->kind == GpNamed_Shape && arg->shape.rank == count)
+            b->inst->generics[i] = shape_arg(b, &arg->shape);
         else
-            b->inst->generics[i] =
-                (GpGArg){.kind = GpGArg_Type, .type = gp_ty_elem(b->types, elem)};
-        return;
-    }
-    if (arg->is_text || !fits_const(g, arg->value)) {
+            report_unfit(b, g, name_given(b, arg),
+                         gp_bind_text(b, "expected a list of %lld number%s", (long long)count,
+                                      count == 1 ? "" : "s"));
+    } else if (arg->kind == GpNamed_Int && fits_const(g, arg->value)) {
+        b->inst->generics[i] =
+            (GpGArg){.kind = GpGArg_Const, .value = gp_const_int(b->types, arg->value)};
+    } else {
         const char *want = g->const_type ? gp_ty_name(b->arena, g->const_type) : "i32";
-        report_unfit(b, g,
-                     arg->is_text ? cstr(b, arg->text)
-                                  : gp_bind_text(b, "%lld", (long long)arg->value),
+        report_unfit(b, g, name_given(b, arg),
                      gp_bind_text(b, "expected a number of type `%s`", want));
-        return;
     }
-    b->inst->generics[i] =
-        (GpGArg){.kind = GpGArg_Const, .value = gp_const_int(b->types, arg->value)};
 }
 
 void gp_bind_named(GpBinder *b, const GpNamedArg *named, uint32_t count) {
@@ -153,17 +187,12 @@ bool gp_bind_set_int(GpBinder *b, const GpDef *generic, int64_t value) {
 }
 
 bool gp_bind_set_shape(GpBinder *b, const GpDef *generic, const GpShape *shape) {
-    const GpConst *dims[GP_MAX_RANK];
     int64_t rank;
-    if (generic->const_type && generic->const_type->kind == GpTy_Array &&
-        gp_const_value(generic->const_type->count, &rank) && rank != shape->rank) {
+    if (is_list(generic, &rank) && rank != shape->rank) {
         gp_bind_mismatch(b, "expected rank %lld, found rank %d", (long long)rank, shape->rank);
         return false;
     }
-    for (int i = 0; i < shape->rank; i++)
-        dims[i] = gp_const_int(b->types, shape->dim[i]);
-    return set(b, generic,
-               (GpGArg){.kind = GpGArg_Shape, .shape = gp_shape_list(b->types, dims, shape->rank)});
+    return set(b, generic, shape_arg(b, shape));
 }
 
 void gp_bind_presets(GpBinder *b) {
@@ -175,16 +204,31 @@ void gp_bind_presets(GpBinder *b) {
     }
 }
 
+/* A value that the generic could have, as Lua or the command line writes it. */
+static const char *example_of(GpBinder *b, const GpDef *g) {
+    bool is_lua = b->request != NULL;
+    int64_t count;
+    if (g->kind == GpDef_TypeParam)
+        return is_lua ? "\"f32\"" : "f32";
+    if (!is_list(g, &count))
+        return "128";
+    GpText t = {.session = b->module->session};
+    gp_text_puts(&t, is_lua ? "{" : "[");
+    for (int64_t i = 0; i < count; i++)
+        gp_text_puts(&t, i == 0 ? "128" : is_lua ? ", 128" : ",128");
+    gp_text_puts(&t, is_lua ? "}" : "]");
+    const char *copy = gp_arena_copy(b->arena, gp_text_cstr(&t), t.len);
+    gp_text_free(&t);
+    return copy;
+}
+
 static void report_missing(GpBinder *b, const GpDef *g) {
     GpDiag *d = gp_bind_refuse(b, GpDiag_G0325, g->name->name, gp_bind_kernel_name(b));
-    bool is_type = g->kind == GpDef_TypeParam;
-    if (g->kind == GpDef_ConstParam && g->const_type && g->const_type->kind == GpTy_Array)
-        gp_help(d, "it follows from the shape of a `&mut Tensor` or `&Tensor` argument only");
-    else if (b->request)
+    if (b->request)
         gp_help(d, "give it by name: `k.%s:with{%s = %s}`", gp_bind_kernel_name(b), g->name->name,
-                is_type ? "\"f32\"" : "128");
+                example_of(b, g));
     else
-        gp_help(d, "give it by name: `--with %s=%s`", g->name->name, is_type ? "f32" : "128");
+        gp_help(d, "give it by name: `--with %s=%s`", g->name->name, example_of(b, g));
     gp_note_at(d, g->span, "generic `%s` declared here", g->name->name);
 }
 

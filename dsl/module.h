@@ -51,12 +51,14 @@ typedef struct GpArgDesc {
     const char *other;    /* Other: "`nil`", "a string" */
 } GpArgDesc;
 
-/* A generic or launch option given by name: T = "f16", B = 128. */
+/* A generic given by name: B = 128, T = "f16", S = {128, 64}. */
+typedef enum GpNamedKind { GpNamed_Int, GpNamed_Text, GpNamed_Shape } GpNamedKind;
 typedef struct GpNamedArg {
     GpStr name;
-    bool is_text;
-    int64_t value;
+    GpNamedKind kind;
+    int64_t value; /* of the kind, as are the next */
     GpStr text;
+    GpShape shape;
 } GpNamedArg;
 
 typedef struct GpBindRequest {

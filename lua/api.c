@@ -394,7 +394,7 @@ static GpStatus apply_options(GpKernel *k, const gpulua_launch_options *o, GpDia
     if (o->size != sizeof(*o) || o->name_count > GP_API_ARGS) return GpStatus_Argument;
     for (size_t i = 0; i < o->name_count; i++) {
         const char *text = o->texts ? o->texts[i] : NULL;
-        named[i] = (GpNamedArg){.name = gp_str_from(o->names[i]), .is_text = text != NULL};
+        named[i] = (GpNamedArg){.name = gp_str_from(o->names[i]), .kind = text ? GpNamed_Text : GpNamed_Int};
         if (text) named[i].text = gp_str_from(text);
         else if (o->values) named[i].value = o->values[i];
         else return GpStatus_Argument;

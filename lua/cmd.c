@@ -94,6 +94,23 @@ static bool read_block(GpStr text, uint32_t out[3]) {
     return at == end;
 }
 
+/* "[128,64]". */
+static bool read_list(GpStr text, GpShape *out) {
+    const char *at = text.at, *last = text.at + text.len - 1;
+    *out = (GpShape){.rank = 0};
+    for (char *end; at < last; at = end) {
+        const char *start = at + 1; /* behind `[` or `,` */
+        errno = 0;
+        long long dim = strtoll(start, &end, 0);
+        if (end == start || end > last || errno == ERANGE || out->rank == GP_MAX_RANK)
+            return false;
+        if (*end != (end == last ? ']' : ','))
+            return false;
+        out->dim[out->rank++] = dim;
+    }
+    return out->rank > 0;
+}
+
 static bool read_pair(GpStr name, GpStr value, GpWith *out) {
     char *end;
     if (gp_str_eq(name, GP_STR("block")))
@@ -106,12 +123,16 @@ static bool read_pair(GpStr name, GpStr value, GpWith *out) {
     if (is_number && errno == ERANGE)
         return false;
     GpNamedArg *arg = &out->named[out->count++];
-    *arg = (GpNamedArg){.name = name, .is_text = !is_number, .text = value};
+    *arg = (GpNamedArg){.name = name, .kind = is_number ? GpNamed_Int : GpNamed_Text, .text = value};
     if (is_number)
         arg->value = number;
     if (gp_str_eq(value, GP_STR("true")) || gp_str_eq(value, GP_STR("false"))) {
-        arg->is_text = false;
+        arg->kind = GpNamed_Int;
         arg->value = value.len == 4;
+    }
+    if (*value.at == '[') {
+        arg->kind = GpNamed_Shape;
+        return read_list(value, &arg->shape);
     }
     return true;
 }
@@ -119,7 +140,10 @@ static bool read_pair(GpStr name, GpStr value, GpWith *out) {
 bool gp_cli_with(const char *text, GpWith *out) {
     *out = (GpWith){.count = 0};
     while (*text) {
-        size_t len = strcspn(text, ",");
+        size_t len = strcspn(text, ",[");
+        if (text[len] == '[')
+            len += strcspn(text + len, "]");
+        len += strcspn(text + len, ",");
         const char *equals = memchr(text, '=', len);
         if (!equals)
             return false;

@@ -140,7 +140,7 @@ static void copy_named(GpKernel *k, GpNamedArg *list, const GpNamedArg *arg) {
         if (gp_str_eq(list[i].name, arg->name)) break;
     list[i] = *arg;
     list[i].name.at = gp_arena_copy(k->arena, arg->name.at, arg->name.len);
-    if (arg->is_text) list[i].text.at = gp_arena_copy(k->arena, arg->text.at, arg->text.len);
+    if (arg->kind == GpNamed_Text) list[i].text.at = gp_arena_copy(k->arena, arg->text.at, arg->text.len);
     if (i == k->options.named_count) k->options.named_count++;
 }
 

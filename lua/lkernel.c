@@ -319,6 +319,19 @@ static void read_extents(lua_State *L, int index, const char *name, uint32_t out
     }
 }
 
+/* {128, 64}, the value of a generic of type [i32; N]. */
+static void read_list(lua_State *L, int index, const char *name, GpShape *out) {
+    lua_Integer count = luaL_len(L, index);
+    if (count < 1 || count > GP_MAX_RANK)
+        luaL_error(L, "`%s` wants one to %d integers", name, GP_MAX_RANK);
+    for (out->rank = 0; out->rank < count; out->rank++) {
+        lua_geti(L, index, out->rank + 1);
+        if (!lua_isinteger(L, -1)) luaL_error(L, "`%s` wants integers", name);
+        out->dim[out->rank] = lua_tointeger(L, -1);
+        lua_pop(L, 1);
+    }
+}
+
 static void read_option(lua_State *L, GpKernelOptions *options, GpNamedArg *named) {
     if (lua_type(L, -2) != LUA_TSTRING) luaL_error(L, "options are given by name");
     const char *name = lua_tostring(L, -2);
@@ -341,10 +354,13 @@ static void read_option(lua_State *L, GpKernelOptions *options, GpNamedArg *name
         } else if (lua_isinteger(L, -1)) {
             arg->value = lua_tointeger(L, -1);
         } else if (lua_type(L, -1) == LUA_TSTRING) {
-            arg->is_text = true;
+            arg->kind = GpNamed_Text;
             arg->text.at = lua_tolstring(L, -1, &arg->text.len);
+        } else if (lua_istable(L, -1)) {
+            arg->kind = GpNamed_Shape;
+            read_list(L, lua_gettop(L), name, &arg->shape);
         } else {
-            luaL_error(L, "option `%s` wants an integer, a boolean or a type name", name);
+            luaL_error(L, "option `%s` wants an integer, a boolean, a type name or a list of integers", name);
         }
     }
 }
@@ -441,7 +457,7 @@ const GpLuaFn gp_lua_kernel_methods[] = {
      "Checks the arguments and enqueues the launch at once, with no op to hold: the cheapest launch."},
     {"sync", kernel_sync, "kernel:sync(args..) -> written arguments..",
      "The same, and waits for what it wrote; raises its failed check if there is one."},
-    {"with", kernel_with, "kernel:with{T = dtype, N = n, grid = {..}, block = {..}, shared = bytes, stream = s} -> Kernel",
+    {"with", kernel_with, "kernel:with{T = dtype, N = n, S = {n, ..}, grid = {..}, block = {..}, shared = bytes, stream = s} -> Kernel",
      "The kernel with generics and launch options fixed; reusable, and the fast path."},
     {"inspect", kernel_inspect, "kernel:inspect(stage [, target]) -> string",
      "The text of a stage, \"ir\", \"llvm\", \"ptx\" or \"asm\", of what was launched last or of "

@@ -145,9 +145,16 @@ static inline void read_option(CallReader *r, CallText *c) {
     GpNamedArg *n = &c->named[c->named_count++];
     *n = (GpNamedArg){.name = name};
     if (take(r, "\"")) {
-        n->is_text = true;
+        n->kind = GpNamed_Text;
         n->text = read_word(r);
         need(r, "\"");
+    } else if (take(r, "[")) {
+        n->kind = GpNamed_Shape;
+        while (!r->is_bad && !take(r, "]")) {
+            n->shape.dim[n->shape.rank++] = read_int(r);
+            r->is_bad |= n->shape.rank == GP_MAX_RANK;
+            take(r, ",");
+        }
     } else {
         n->value = read_int(r);
     }

@@ -183,6 +183,23 @@ describe("with", function()
     assert.are.equal("G0340", select(2, pcall(k.copies.with, k.copies, { U = "i16" })).code)
   end)
 
+  it("takes lists by name", function()
+    local f = gpu.kernels([[
+      #[tile]
+      fn count<const S: [i32; 2], const N: i32>(z: &mut Tensor<i32, {[N]}>) {
+          z.store(iota(shape![N]) + (S[0] * 100 + S[1]).broadcast(shape![N]));
+      }
+    ]]).count
+    local z = gpu.zeros({ 4 }, "i32")
+    f:with { S = { 7, 5 } }(z:tiles { 4 }):sync()
+    assert.are.same({ 705, 706, 707, 708 }, z:to_table())
+    assert.are.equal("G0328", select(2, pcall(f:with { S = { 7 } }, z:tiles { 4 })).code)
+    local _, err = pcall(f.with, f, { S = { 7, "x" } })
+    assert.is_truthy(tostring(err):find("`S` wants integers", 1, true))
+    _, err = pcall(f.with, f, { S = {} })
+    assert.is_truthy(tostring(err):find("`S` wants one to 6 integers", 1, true))
+  end)
+
   it("refuses an operator that the element type lacks", function()
     local twice = gpu.kernels([[
       #[tile]
