@@ -4,6 +4,7 @@ local formats = require "formats"
 local arith = require "arith"
 local bounds = require "bounds"
 local rows = require "ops"
+local matrix = require "matrix"
 
 local TRACKS = { "tile", "simt" }
 local F64_UNKNOWN = { sinh = true, cosh = true, tanh = true, rsqrt = true } -- the vectors of MPFR judge these
@@ -63,11 +64,22 @@ local function check_sizes(h, what, sizes, track, kernel, data, dtype, to, expec
   return last
 end
 
-local function check_refusal(h, row, track, dtype, code)
-  local text = h.elementwise(track, "f", row[track], row.arity, dtype, row.result or dtype)
-  local module, err = gpu.try_kernels(text, "case")
-  h.check(not module and err.code == code, "%s %s %s: refused with %s, not %s", row.name, dtype, track,
-    err and err.code, code)
+local function check_refusal(h, row, track, dtype)
+  matrix.refused(h, row.op, dtype, h.elementwise(track, "f", row[track], row.arity, dtype, row.result or dtype),
+    rows.refusal(row, track, dtype))
+end
+
+-- The types that a row has no operation on are told so.
+local function check_refusals(h, row, types)
+  local takes = {}
+  for _, dtype in ipairs(types) do takes[dtype] = true end
+  for _, track in ipairs(TRACKS) do
+    for _, dtype in ipairs(row[track] and formats.list or {}) do
+      local is_refused = row.refuse and row.refuse[track] and row.refuse[track][dtype]
+      local is_other = row.becomes and row.becomes[track] and row.becomes[track][dtype]
+      if is_refused or not (takes[dtype] or is_other) then check_refusal(h, row, track, dtype) end
+    end
+  end
 end
 
 -- One type of each class has a mutant: compiling it for all of them would tell nothing more.
@@ -78,9 +90,7 @@ local function check_type(h, row, dtype)
   local to, text, tracks = row.result or dtype, {}, {}
   for t, track in ipairs(TRACKS) do
     local refused = row.refuse and row.refuse[track] and row.refuse[track][dtype]
-    if row[track] and refused then
-      check_refusal(h, row, track, dtype, refused)
-    elseif row[track] then
+    if row[track] and not refused then
       tracks[#tracks + 1] = track
       text[#text + 1] = h.elementwise(track, track, row[track], row.arity, dtype, to)
       if has_mutant then
@@ -104,15 +114,24 @@ local function check_type(h, row, dtype)
       local got = h.launch(track, module[track .. "_mutant"], operands, to, n)
       h.mutant(h.compare(to, got, expected, ulps, n), what)
     end
-    h.covered[row.op] = true
+    matrix.covers(h, module[track], dtype, track == "simt" and row.simt_op or row.op)
+    -- Elements come and go through loads and stores of the track.
+    if track == "tile" then
+      matrix.covers(h, module[track], dtype, "load_tile")
+      matrix.covers(h, module[track], to, "store_tile")
+    else
+      matrix.covers(h, module[track], dtype, "load", "ptr_add")
+      matrix.covers(h, module[track], to, "store")
+    end
   end
 end
 
 return function(h)
-  h.covered = {}
   for _, row in ipairs(rows) do
     h.group("op." .. row.name, function()
-      for _, dtype in ipairs(row.types or by_name[row.op].dtypes) do
+      local types = row.types or by_name[row.op].dtypes
+      if not row.types or row.bound then check_refusals(h, row, types) end
+      for _, dtype in ipairs(types) do
         local ok, err = pcall(check_type, h, row, dtype)
         if not ok then h.check(false, "%s %s: %s", row.name, dtype, tostring(err)) end
       end

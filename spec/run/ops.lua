@@ -6,13 +6,19 @@
 --   simt    the expression on the SIMT track, over the numbers a, b, c; nil: not reachable there
 --   mutant  {tile, simt}: the same with one operator changed; a spec that accepts it is no spec
 --   result  element type of the result, when it is not the operands'
---   types   overrides gpu.ops()[op].dtypes
---   refuse  {track = {dtype = code}}: refused by that diagnostic instead
+--   types   overrides gpu.ops()[op].dtypes; what others are told is then not asked, unless `bound` says
+--   phrase  of an operator: what a type that is not taken is told, $T standing for the operand's type
+--   bound   of a tile function: the trait that such a type has not; FloatElement unless said
+--   becomes {track = {dtype = op}}: a type that this is another operation on, which a row of that has
+--   simt_op what the expression of the SIMT track is in IR, when it is not op
+--   refuse  {track = {dtype = true}}: not taken on that track
 --   divisor b is nowhere zero for integers
 --   reference  the function of arith.lua, when it is not op's
 --   ulps    row of bounds.lua; nil: every bit counts
-local NATIVE_ONLY = { tf32 = "E0599", f8e4m3fn = "E0599", f8e5m2 = "E0599" } -- methods of core's floats
-local UNSIGNED = { u64 = "E0600", u32 = "E0600", u16 = "E0600", u8 = "E0600" }
+local NATIVE_ONLY = { tf32 = true, f8e4m3fn = true, f8e5m2 = true } -- methods of core's floats
+local UNSIGNED = { u64 = true, u32 = true, u16 = true, u8 = true }
+local FLOATS = { "f64", "f32", "f16", "bf16", "tf32", "f8e4m3fn", "f8e5m2" }
+local INTEGERS = { "i64", "i32", "i16", "i8", "u64", "u32", "u16", "u8" }
 
 local rows = {}
 local function row(r)
@@ -20,29 +26,29 @@ local function row(r)
   rows[#rows + 1] = r
 end
 
-local function operator(op, expression, mutant, more)
-  local r = { op = op, arity = 2, tile = expression, simt = expression, mutant = { mutant, mutant } }
+local function operator(op, expression, mutant, phrase, more)
+  local r = { op = op, arity = 2, tile = expression, simt = expression, mutant = { mutant, mutant }, phrase = phrase }
   for k, v in pairs(more or {}) do r[k] = v end
   row(r)
 end
 
-operator("add", "a + b", "a - b")
-operator("sub", "a - b", "a + b")
-operator("mul", "a * b", "a + b")
-operator("div", "a / b", "a * b", { divisor = true })
-operator("rem", "a % b", "a / b", { divisor = true })
-operator("and", "a & b", "a | b")
-operator("or", "a | b", "a ^ b")
-operator("xor", "a ^ b", "a | b")
-operator("shl", "a << b", "a >> b")
-operator("shr", "a >> b", "a << b")
-operator("neg", "-a", "a", { arity = 1, refuse = { tile = UNSIGNED, simt = UNSIGNED } })
-operator("not", "!a", "a", { arity = 1 })
+operator("add", "a + b", "a - b", "cannot add `$T` to `$T`")
+operator("sub", "a - b", "a + b", "cannot subtract `$T` from `$T`")
+operator("mul", "a * b", "a + b", "cannot multiply `$T` by `$T`")
+operator("div", "a / b", "a * b", "cannot divide `$T` by `$T`", { divisor = true })
+operator("rem", "a % b", "a / b", "cannot calculate the remainder of `$T` divided by `$T`", { divisor = true })
+operator("and", "a & b", "a | b", "no implementation for `$T & $T`")
+operator("or", "a | b", "a ^ b", "no implementation for `$T | $T`")
+operator("xor", "a ^ b", "a | b", "no implementation for `$T ^ $T`")
+operator("shl", "a << b", "a >> b", "no implementation for `$T << $T`")
+operator("shr", "a >> b", "a << b", "no implementation for `$T >> $T`")
+operator("neg", "-a", "a", "cannot apply unary operator `-` to type `$T`", { arity = 1, refuse = { tile = UNSIGNED, simt = UNSIGNED } })
+operator("not", "!a", "a", "cannot apply unary operator `!` to type `$T`", { arity = 1 })
 
 row { op = "min", arity = 2, tile = "min_tile(a, b)", simt = "a.min(b)", mutant = { "max_tile(a, b)", "a.max(b)" },
-  refuse = { simt = NATIVE_ONLY } }
+  refuse = { simt = NATIVE_ONLY }, becomes = { tile = { bool = "and" } } }
 row { op = "max", arity = 2, tile = "max_tile(a, b)", simt = "a.max(b)", mutant = { "min_tile(a, b)", "a.min(b)" },
-  refuse = { simt = NATIVE_ONLY } }
+  refuse = { simt = NATIVE_ONLY }, becomes = { tile = { bool = "or" } } }
 row { op = "and", name = "min.bool", reference = "min", arity = 2, types = { "bool" }, tile = "min_tile(a, b)",
   mutant = { "max_tile(a, b)" } }
 row { op = "or", name = "max.bool", reference = "max", arity = 2, types = { "bool" }, tile = "max_tile(a, b)",
@@ -50,15 +56,14 @@ row { op = "or", name = "max.bool", reference = "max", arity = 2, types = { "boo
 row { op = "fma", arity = 3, tile = "fma(a, b, c)", simt = "a.mul_add(b, c)",
   mutant = { "a * b - c", "a * b - c" }, refuse = { simt = NATIVE_ONLY } }
 -- The rounding of a product that a sum takes is decided in the IR, for every backend.
-row { op = "fma", name = "fma.contracted", arity = 3, tile = "a * b + c", simt = "a * b + c",
+row { op = "fma", name = "fma.contracted", arity = 3, types = FLOATS, tile = "a * b + c", simt = "a * b + c",
   mutant = { "a * b - c", "a * b - c" } }
-row { op = "abs", arity = 1, simt = "a.abs()", mutant = { nil, "-(-a)" }, refuse = { simt = NATIVE_ONLY },
-  types = { "f64", "f32", "f16", "bf16", "tf32", "f8e4m3fn", "f8e5m2", "i64", "i32", "i16", "i8" } }
+row { op = "abs", arity = 1, simt = "a.abs()", mutant = { nil, "a + a" }, refuse = { simt = NATIVE_ONLY } }
 for _, method in ipairs { "add", "sub", "mul" } do
   local other = method == "sub" and "add" or "sub"
   row { op = method, name = method .. ".wrapping", arity = 2, simt = ("a.wrapping_%s(b)"):format(method),
     mutant = { nil, ("a.wrapping_%s(b)"):format(other) },
-    types = { "i64", "i32", "i16", "i8", "u64", "u32", "u16", "u8" } }
+    types = INTEGERS }
 end
 
 local PREDICATES = { eq = "==", ne = "!=", lt = "<", le = "<=", gt = ">", ge = ">=" }
@@ -69,7 +74,7 @@ for _, p in ipairs { "eq", "ne", "lt", "le", "gt", "ge" } do
     mutant = { OPPOSITE[p] .. "_tile(a, b)", ("a %s b"):format(PREDICATES[OPPOSITE[p]]) } }
 end
 row { op = "select", pred = "lt", arity = 2, tile = "select(lt_tile(a, b), a, b)",
-  simt = "if a < b { a } else { b }",
+  simt = "if a < b { a } else { b }", simt_op = "if",
   mutant = { "select(gt_tile(a, b), a, b)", "if a > b { a } else { b }" } }
 
 for float, int in pairs { f64 = "u64", f32 = "u32", f16 = "u16", bf16 = "u16" } do
@@ -110,5 +115,48 @@ row { op = "powf", arity = 2, ulps = "powf", simt = "a.powf(b)", mutant = { nil,
   refuse = { simt = NATIVE_ONLY } }
 row { op = "atan2", arity = 2, ulps = "atan2", tile = "atan2(a, b)", simt = "a.atan2(b)",
   mutant = { "atan2(b, a)", "b.atan2(a)" }, refuse = { simt = NATIVE_ONLY } }
+
+
+-- Functions of cutile::core that name an operation of one class, with modes that change nothing.
+local function named(name, op, arity, class, modes, mutant, more)
+  local args = table.concat({ "a", "b", "c" }, ", ", 1, arity)
+  local r = { op = op, name = name, arity = arity, types = class, bound = class == FLOATS and "FloatElement" or "IntElement",
+    tile = ("%s(%s%s)"):format(name, args, modes), mutant = { mutant } }
+  for k, v in pairs(more or {}) do r[k] = v end
+  row(r)
+end
+local NEAREST, KEPT = ", rounding::NearestEven, ftz::Disabled", ", overflow::None"
+named("addf", "add", 2, FLOATS, NEAREST, "a - b")
+named("subf", "sub", 2, FLOATS, NEAREST, "a + b")
+named("mulf", "mul", 2, FLOATS, NEAREST, "a + b")
+named("divf", "div", 2, FLOATS, NEAREST, "a * b")
+named("remf", "rem", 2, FLOATS, "", "a / b")
+named("negf", "neg", 1, FLOATS, "", "a")
+named("absf", "abs", 1, FLOATS, "", "-a")
+named("minf", "min", 2, FLOATS, ", nan::Disabled, ftz::Disabled", "max_tile(a, b)")
+named("maxf", "max", 2, FLOATS, ", nan::Disabled, ftz::Disabled", "min_tile(a, b)")
+named("fma", "fma", 3, FLOATS, NEAREST, "a * b - c", { name = "fma.modes" })
+named("addi", "add", 2, INTEGERS, KEPT, "a - b")
+named("subi", "sub", 2, INTEGERS, KEPT, "a + b")
+named("muli", "mul", 2, INTEGERS, KEPT, "a + b")
+named("divi", "div", 2, INTEGERS, ", rounding::Zero", "a * b", { divisor = true })
+named("remi", "rem", 2, INTEGERS, "", "a / b", { divisor = true })
+named("negi", "neg", 1, INTEGERS, KEPT, "a")
+named("absi", "abs", 1, INTEGERS, "", "negi(a, overflow::None)")
+named("mini", "min", 2, INTEGERS, "", "max_tile(a, b)")
+named("maxi", "max", 2, INTEGERS, "", "min_tile(a, b)")
+named("shli", "shl", 2, INTEGERS, KEPT, "a >> b")
+named("shri", "shr", 2, INTEGERS, "", "a << b")
+
+-- What a type that the row does not take is told: code and message.
+function rows.refusal(r, track, dtype)
+  if r.phrase then
+    local operand = track == "tile" and ("Tile<%s, {[B]}>"):format(dtype) or dtype
+    return r.arity == 1 and "E0600" or "E0369", (r.phrase:gsub("%$T", operand))
+  elseif track == "tile" then
+    return "E0277", ("the trait bound `%s: %s` is not satisfied"):format(dtype, r.bound or "FloatElement")
+  end
+  return "E0599", ("no method named `%s` found for type `%s` in the current scope"):format(r[track]:match "^a%.([%w_]+)%(", dtype)
+end
 
 return rows

@@ -1,6 +1,6 @@
 -- Numeric specs that need nothing but the program:
 --
---   gpulua spec/run/run.lua [--device cpu|interp|cuda:0] [--seed N] [--json FILE] [FILTER]
+--   gpulua spec/run/run.lua [--device cpu|interp|cuda:0] [--seed N] [--json FILE] [--matrix] [FILTER]
 --
 -- Each case compares kernels on the device with plain Lua (formats.lua, arith.lua), and checks
 -- that a kernel with one operator changed is noticed. Groups whose names hold FILTER are run.
@@ -11,8 +11,9 @@ package.path = folder .. "/?.lua;" .. package.path
 local gpu = require "gpulua"
 local h = require "harness"
 local formats = require "formats"
+local matrix = require "matrix"
 
-local CASES = { "cases_ops", "cases_casts", "cases_mpfr", "cases_shapes", "cases_control", "cases_tile", "cases_tile_fns", "cases_examples" }
+local CASES = { "cases_ops", "cases_casts", "cases_mpfr", "cases_shapes", "cases_control", "cases_tile", "cases_types", "cases_tile_fns", "cases_examples" }
 
 local options = { device = os.getenv("GPULUA_DEVICE") or "cpu", seed = os.time() }
 local i = 1
@@ -21,6 +22,8 @@ while arg[i] do
   if name == "device" or name == "json" or name == "seed" then
     options[name] = assert(arg[i + 1], "--" .. name .. " wants a value")
     i = i + 1
+  elseif name == "matrix" then
+    options.matrix = true
   elseif name then
     error("unknown option " .. arg[i])
   else
@@ -60,13 +63,12 @@ print(("device %s, %s, seed %d%s"):format(device.name, device.product or device.
 local started = gpu.clock()
 for _, name in ipairs(CASES) do require(name)(h) end
 
--- Every elementwise operation that the program has was run.
+-- Every operation on every element type was run, or is refused in words that are pinned.
 if not h.filter then
-  h.group("coverage", function()
-    for _, op in ipairs(gpu.ops()) do
-      h.check(not op.elementwise or h.covered[op.name], "no case runs `%s`: add a row to ops.lua", op.name)
-    end
-  end)
+  h.group("matrix", matrix.check)
+  if options.matrix then matrix.print() end
+  local cells, run = matrix.counts()
+  print(("matrix: %d cells, %d run, %d refused"):format(cells, run, cells - run))
 end
 
 -- The largest errors seen, by function and type.

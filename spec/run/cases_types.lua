@@ -1,0 +1,569 @@
+-- The tile track's structured operations on every element type, bit by bit, over tensors that no
+-- tile divides. cases_tile.lua has their shapes, cases_tile_fns.lua their modes.
+local gpu = require "gpulua"
+local formats = require "formats"
+local arith = require "arith"
+local matrix = require "matrix"
+
+local ROWS, COLUMNS = 13, 21 -- of the operand
+
+-- The kernel ran as it should; where it ran on no GPU, one's code can be made of it.
+local function covered(h, kernel, dtype, ...)
+  matrix.covers(h, kernel, dtype, ...)
+  if h.device.kind == "cuda" then return end
+  local ok, text = pcall(kernel.inspect, kernel, "ptx", "sm_90")
+  h.check(ok, "PTX for %s: %s", dtype, tostring(text))
+end
+
+-- ---- One tile in, one tile out ---------------------------------------------------------------------
+
+-- Each row is a kernel that makes a tile of `to` from one of `from` at the same place of the grid.
+--   ops        what it is to have in its IR
+--   expression over t, the tile, and s, a number
+--   value(tile, f, s)  the same on codes: tile[i][j] -> result[i][j]
+--   mutant     the expression changed
+--   ones       the operand is sparse ones, so that sums are exact in every type
+--   classes    of element types, when not all
+local function map(rows, columns, f)
+  local t = {}
+  for i = 1, rows do
+    t[i] = {}
+    for j = 1, columns do t[i][j] = f(i, j) end
+  end
+  return t
+end
+
+local function fold(f, op, acc, codes)
+  for _, code in ipairs(codes) do acc = arith.result(op, nil, f, f, acc, code) end
+  return acc
+end
+
+local function column(tile, j)
+  local t = {}
+  for i = 1, #tile do t[i] = tile[i][j] end
+  return t
+end
+
+-- What leaves every element as it is when it is the lesser one.
+local function least(f)
+  if f.class == "bool" or f.class == "uint" then return 0 end
+  if f.class == "int" then return 1 << (f.bits - 1) end
+  return formats.encode(f, f.finite and -448.0 or -math.huge)
+end
+
+-- Inclusive sums (or disjunctions of bools) of a row's elements.
+local function prefixes(f, codes)
+  local t, acc = {}, nil
+  for j, code in ipairs(codes) do
+    acc = acc and arith.result(f.class == "bool" and "or" or "add", nil, f, f, acc, code) or code
+    t[j] = acc
+  end
+  return t
+end
+
+local TILES = {
+  { name = "moved", ops = { "load_tile", "store_tile" }, from = { 4, 8 }, to = { 4, 8 },
+    expression = "t", mutant = "t.reshape(shape![8, 4]).transpose()", value = function(t) return t end },
+  { name = "const", ops = { "const" }, from = { 4, 8 }, to = { 4, 8 },
+    expression = "constant($T::ONE, shape![4, 8])", mutant = "constant($T::ZERO, shape![4, 8])",
+    value = function(_, f) return map(4, 8, function() return formats.encode(f, f.class == "float" and 1.0 or 1) end) end },
+  { name = "splat", ops = { "splat" }, from = { 4, 8 }, to = { 4, 8 },
+    expression = "s.broadcast(shape![4, 8])", mutant = "t", value = function(_, _, s) return map(4, 8, function() return s end) end },
+  { name = "extract", ops = { "extract" }, from = { 1, 1 }, to = { 4, 8 },
+    expression = "tile_to_scalar(t.reshape(shape![])).broadcast(shape![4, 8])", mutant = "s.broadcast(shape![4, 8])",
+    value = function(t) return map(4, 8, function() return t[1][1] end) end },
+  { name = "broadcast", ops = { "broadcast" }, from = { 4, 1 }, to = { 4, 8 },
+    expression = "t.broadcast(shape![4, 8])", mutant = "constant($T::ONE, shape![4, 8])",
+    value = function(t) return map(4, 8, function(i) return t[i][1] end) end },
+  { name = "reshape", ops = { "reshape" }, from = { 4, 8 }, to = { 8, 4 },
+    expression = "t.reshape(shape![8, 4])", mutant = "t.transpose()",
+    value = function(t) return map(8, 4, function(i, j) local p = (i - 1) * 4 + j - 1 return t[p // 8 + 1][p % 8 + 1] end) end },
+  { name = "permute", ops = { "permute" }, from = { 4, 8 }, to = { 8, 4 },
+    expression = "permute(t, const_array![1, 0])", mutant = "t.reshape(shape![8, 4])",
+    value = function(t) return map(8, 4, function(i, j) return t[j][i] end) end },
+  { name = "cat", ops = { "cat" }, from = { 4, 8 }, to = { 8, 8 },
+    expression = "cat(t, s.broadcast(shape![4, 8]), 0)", mutant = "cat(s.broadcast(shape![4, 8]), t, 0)",
+    value = function(t, _, s) return map(8, 8, function(i, j) return i <= 4 and t[i][j] or s end) end },
+  { name = "extract_tile", ops = { "extract_tile" }, from = { 4, 8 }, to = { 2, 4 },
+    expression = "extract(t, [scalar_to_tile(1i32), scalar_to_tile(0i32)])",
+    mutant = "extract(t, [scalar_to_tile(0i32), scalar_to_tile(0i32)])",
+    value = function(t) return map(2, 4, function(i, j) return t[i + 2][j] end) end },
+  { name = "reduce", ops = { "reduce" }, from = { 4, 8 }, to = { 4, 1 },
+    expression = "reduce_max(t, 1).reshape(shape![4, 1])", mutant = "reduce_min(t, 1).reshape(shape![4, 1])",
+    value = function(t, f) return map(4, 1, function(i) return fold(f, "max", least(f), t[i]) end) end },
+  { name = "reduce.0", ops = { "reduce" }, from = { 8, 4 }, to = { 1, 4 },
+    expression = "reduce_max(t, 0).reshape(shape![1, 4])", mutant = "reduce_min(t, 0).reshape(shape![1, 4])",
+    value = function(t, f) return map(1, 4, function(_, j) return fold(f, "max", least(f), column(t, j)) end) end },
+  { name = "reduce.sum", ops = { "reduce" }, from = { 4, 8 }, to = { 4, 1 }, ones = true, classes = "float int uint",
+    expression = "reduce_sum(t, 1).reshape(shape![4, 1])", mutant = "reduce_prod(t, 1).reshape(shape![4, 1])",
+    value = function(t, f) return map(4, 1, function(i) return prefixes(f, t[i])[8] end) end },
+  { name = "scan", ops = { "scan" }, from = { 4, 8 }, to = { 4, 8 }, ones = true, classes = "float int uint",
+    expression = "scan_sum(t, 1, reverse::Forward, $T::ZERO)", mutant = "scan_sum(t, 0, reverse::Forward, $T::ZERO)",
+    value = function(t, f) return map(4, 8, function(i, j) return prefixes(f, t[i])[j] end) end },
+  { name = "scan.closure", ops = { "scan" }, from = { 4, 8 }, to = { 4, 8 }, ones = true, classes = "bool int uint",
+    expression = "scan(t, 1, reverse::Reverse, $T::ZERO, |a, b| a | b)", mutant = "scan(t, 1, reverse::Forward, $T::ZERO, |a, b| a | b)",
+    value = function(t, f)
+      return map(4, 8, function(i, j)
+        local acc = 0
+        for k = j, 8 do acc = arith.result("or", nil, f, f, acc, t[i][k]) end
+        return acc
+      end)
+    end },
+}
+
+local TILE = [[
+  #[tile]
+  fn $name(z: &mut Tensor<$T, {[$to]}>, x: &Tensor<$T, {[-1, -1]}>, s: $T) {
+      let t = x.load_tile(shape![$from], [program_id(0), program_id(1)]);
+      let r: Tile<$T, {[$to]}> = $expression;
+      z.store(r);
+  }
+]]
+
+local function filled(text, words) return (text:gsub("%$(%w+)", words)) end
+
+-- The operand's codes, row by row, and its tensor.
+local function operand(h, dtype, ones)
+  local f = formats.of[dtype]
+  local codes = formats.data(f, ROWS * COLUMNS, h.seed_of("types", dtype))
+  if ones then
+    local one = formats.encode(f, f.class == "float" and 1.0 or 1)
+    for i in ipairs(codes) do codes[i] = i * 7 % 5 < 2 and one or 0 end
+  end
+  local rows = map(ROWS, COLUMNS, function(i, j) return codes[(i - 1) * COLUMNS + j] end)
+  return rows, h.tensor(dtype, formats.pack(f, codes), { ROWS, COLUMNS })
+end
+
+-- The codes of a result over a whole grid of tiles, with its last rows and columns cut off.
+local function expected(row, rows, f, s, shape)
+  local from, to = row.from, row.to
+  return map(shape[1], shape[2], function(i, j)
+    local bi, bj = (i - 1) // to[1], (j - 1) // to[2]
+    local t = map(from[1], from[2], function(a, b) return (rows[bi * from[1] + a] or {})[bj * from[2] + b] or 0 end)
+    return row.value(t, f, s)[(i - 1) % to[1] + 1][(j - 1) % to[2] + 1]
+  end)
+end
+
+local function flat(rows)
+  local t = {}
+  for _, row in ipairs(rows) do for _, v in ipairs(row) do t[#t + 1] = v end end
+  return t
+end
+
+local function check_tile(h, row, dtype)
+  local f = formats.of[dtype]
+  local words = { T = dtype, name = "f", from = table.concat(row.from, ", "), to = table.concat(row.to, ", ") }
+  local function made(expression)
+    words.expression = filled(expression, words)
+    return gpu.kernels(filled(TILE, words), row.name).f
+  end
+  local rows, x = operand(h, dtype, row.ones)
+  local s = f.class == "bool" or dtype ~= "bool" and 1
+  local code = formats.encode(f, f.class == "float" and 1.0 or 1)
+  local blocks = { 4, 3 } -- of tiles of the result; the last ones are ragged where they can be
+  local shape = {}
+  for axis = 1, 2 do shape[axis] = blocks[axis] * row.to[axis] - (row.to[axis] > 1 and 1 or 0) end
+  local want = flat(expected(row, rows, f, code, shape))
+  local function run(kernel)
+    local z = gpu.zeros(shape, dtype)
+    kernel(z:tiles(row.to), x, s):sync()
+    return z:to_bytes()
+  end
+  local kernel = made(row.expression)
+  local is_right, wrong = h.compare(dtype, run(kernel), want, 0)
+  if h.check(is_right, "%s on %s: %s", row.name, dtype, wrong) then covered(h, kernel, dtype, table.unpack(row.ops)) end
+  if dtype == "f32" or dtype == "u8" or dtype == "bool" then
+    h.mutant(h.compare(dtype, run(made(row.mutant)), want, 0), row.name)
+  end
+end
+
+-- ---- Numbers of elements ---------------------------------------------------------------------------
+
+local IOTA = "#[tile] fn f<const B: i32>(z: &mut Tensor<$T, {[B]}>) { z.store(iota(shape![B])); }"
+
+local function check_iota(h, dtype)
+  local f, text = formats.of[dtype], filled(IOTA, { T = dtype })
+  if f.class == "float" or f.class == "bool" then
+    return matrix.refused(h, "iota", dtype, text, "E0277", ("the trait bound `%s: IntElement` is not satisfied"):format(dtype))
+  end
+  local k, z, want = gpu.kernels(text, "iota").f, gpu.zeros({ 100 }, dtype), {}
+  k(z:tiles { 64 }):sync()
+  for i = 0, 99 do want[i + 1] = i % 64 end
+  local is_right, wrong = h.compare(dtype, z:to_bytes(), want, 0)
+  if h.check(is_right, "iota of %s: %s", dtype, wrong) then covered(h, k, dtype, "iota") end
+end
+
+local DIVIDE = [[
+  #[tile] fn f<const B: i32>(z: &mut Tensor<$T, {[B]}>, x: &Tensor<$T, {[-1]}>) { z.store(divi(constant($T::ONE, shape![B]), x.load_like(z), rounding::Zero)); }
+]]
+
+-- Division by zero is told where it can happen.
+local function check_divisor(h, dtype)
+  local f, text = formats.of[dtype], filled(DIVIDE, { T = dtype })
+  if f.class == "float" or f.class == "bool" then
+    return matrix.refused(h, "check_div", dtype, text, "E0277", ("the trait bound `%s: IntElement` is not satisfied"):format(dtype))
+  end
+  local k, z = gpu.kernels(text, "divide").f, gpu.zeros({ 8 }, dtype)
+  k(z:tiles { 8 }, gpu.ones({ 8 }, dtype)):sync()
+  h.check(z[8] == 1, "1 / 1 of %s is %s", dtype, z[8])
+  local x = gpu.ones({ 8 }, dtype)
+  x[5] = 0
+  local ok, err = pcall(function() k(z:tiles { 8 }, x):sync() end)
+  if h.check(not ok and err.code == "G0403", "division of %s by zero: %s", dtype, ok or tostring(err)) then
+    covered(h, k, dtype, "check_div")
+  end
+end
+
+-- ---- Conversion of bits ----------------------------------------------------------------------------
+
+local BITCAST = "#[tile] fn f<const B: i32>(z: &mut Tensor<$R, {[B]}>, x: &Tensor<$T, {[-1]}>) { z.store(bitcast(x.load_like(z))); }"
+
+local function check_bitcast(h, from)
+  local f = formats.of[from]
+  local codes = formats.data(f, 100, h.seed_of("bits", from))
+  local x = h.tensor(from, formats.pack(f, codes))
+  for _, to in ipairs(formats.list) do
+    local k, z = gpu.kernels(filled(BITCAST, { T = from, R = to }), "bitcast").f, gpu.zeros({ 100 }, to)
+    local r = formats.of[to]
+    if f.size ~= r.size or f.class == "bool" or r.class == "bool" then
+      matrix.refused(h, "bitcast", from, function() k(z:tiles { 64 }, x) end, "G0251",
+        ("`bitcast` from `%s` to `%s` is not supported in kernels"):format(from, to))
+    elseif from ~= to then
+      k(z:tiles { 64 }, x):sync()
+      local want = {}
+      for i, code in ipairs(codes) do -- what tf32 cannot hold is rounded
+        want[i] = to == "tf32" and formats.encode(r, (string.unpack("<f", string.pack("<I4", code)))) or formats.quiet(r, code)
+      end
+      local got = z:to_bytes()
+      local is_right, wrong = h.compare(to, got, want, 0)
+      if h.check(is_right, "bits of %s as %s: %s", from, to, wrong) then covered(h, k, from, "bitcast") end
+    end
+  end
+end
+
+-- ---- Products of matrices --------------------------------------------------------------------------
+
+local MMA = [[
+  #[tile]
+  fn f(z: &mut Tensor<$R, {[16, 8]}>, x: &Tensor<$A, {[-1, -1]}>, y: &Tensor<$B, {[-1, -1]}>) {
+      let mut acc: Tile<$R, {[16, 8]}> = constant($R::ONE, shape![16, 8]);
+      for i in 0..num_tiles(&x.partition(shape![16, 16]), 1) {
+          acc = $call(x.load_tile(shape![16, 16], [program_id(0), i]), y.load_tile(shape![16, 8], [i, program_id(1)]), acc$modes);
+      }
+      z.store(acc);
+  }
+]]
+
+-- a, b, the sum's type, the function that takes them
+local PRODUCTS = {
+  { "f16", "f16", "f16" }, { "f16", "f16", "f32" }, { "bf16", "bf16", "f32" }, { "tf32", "tf32", "f32" },
+  { "f32", "f32", "f32" }, { "f64", "f64", "f64" }, { "f8e4m3fn", "f8e4m3fn", "f16" }, { "f8e4m3fn", "f8e4m3fn", "f32" },
+  { "f8e5m2", "f8e5m2", "f16" }, { "f8e5m2", "f8e5m2", "f32" }, { "i8", "i8", "i32" }, { "u8", "u8", "i32" },
+}
+
+local function product_text(a, b, r, call, modes)
+  return filled(MMA, { A = a, B = b, R = r, call = call or "mma", modes = modes or "" })
+end
+
+local function check_product(h, a, b, r, call, modes, signs)
+  local k = gpu.kernels(product_text(a, b, r, call, modes), "mma").f
+  local m, n, depth = 29, 13, 23
+  local random = formats.random(h.seed_of("mma", a, b, r, call or "", modes or ""))
+  local function drawn(rows, columns, dtype)
+    local is_unsigned = formats.of[dtype].class == "uint"
+    return map(rows, columns, function() return (random() >> 33) % 3 + (is_unsigned and 0 or -1) end)
+  end
+  local x, y = drawn(m, depth, a), drawn(depth, n, b)
+  local z = gpu.zeros({ m, n }, r)
+  k(z:tiles { 16, 8 }, gpu.from_table(x, a), gpu.from_table(y, b)):sync()
+  local function as(v, sign) return sign == "Unsigned" and v & 0xff or v end
+  local got, wrong = z:to_table(), nil
+  for i = 1, m do
+    for j = 1, n do
+      local sum = 1
+      for l = 1, depth do sum = sum + as(x[i][l], signs and signs[1]) * as(y[l][j], signs and signs[2]) end
+      if got[i][j] ~= sum then wrong = wrong or ("[%d, %d] is %s, expected %s"):format(i, j, got[i][j], sum) end
+    end
+  end
+  local is_right = h.check(not wrong, "product of %s and %s added to %s: %s", a, b, r, wrong)
+  if is_right and not signs then covered(h, k, a, "mma") end -- signs may make it a product of the other type
+end
+
+local function check_products(h)
+  for _, row in ipairs(PRODUCTS) do check_product(h, table.unpack(row)) end
+  for _, row in ipairs { { "f16", "f32" }, { "f64", "f64" } } do check_product(h, row[1], row[1], row[2], "mmaf") end
+  for _, a in ipairs { "i8", "u8" } do
+    for _, l in ipairs { "Signed", "Unsigned" } do
+      for _, r in ipairs { "Signed", "Unsigned" } do
+        check_product(h, a, a, "i32", "mmai", (", signedness::%s, signedness::%s"):format(l, r), { l, r })
+      end
+    end
+  end
+  -- Every other type is told that there is no such product.
+  local taken = {}
+  for _, row in ipairs(PRODUCTS) do taken[row[1]] = true end
+  for _, dtype in ipairs(formats.list) do
+    if not taken[dtype] then
+      local k = gpu.kernels(product_text(dtype, dtype, dtype), "mma").f
+      local x, z = gpu.zeros({ 16, 16 }, dtype), gpu.zeros({ 16, 8 }, dtype)
+      matrix.refused(h, "mma", dtype, function() k(z:tiles { 16, 8 }, x, x) end, "G0251",
+        ("a product of `%s` and `%s` added to `%s` is not supported in kernels"):format(dtype, dtype, dtype))
+    end
+  end
+end
+
+-- ---- Pointers --------------------------------------------------------------------------------------
+
+local POINTERS = [[
+  #[tile]
+  unsafe fn f<const B: i32>(to: *mut $T, from: *mut $T, at: &Tensor<i32, {[-1]}>, n: i32) {
+      let lane: Tile<i32, {[B]}> = iota(shape![B]) + program_id(0) * B;
+      let mask = lt_tile(lane, n.broadcast(shape![B]));
+      let places = at.load_tile(shape![B], [program_id(0)]);
+      let p = pointer_to_tile(from).reshape(shape![1]).broadcast(shape![B]).offset_tile(places);
+      let (t, token) = load_ptr_tko(p, ordering::$load, $lscope, Some(mask), Some($T::ONE), None, Latency::<0>);
+      let q = pointer_to_tile(to).reshape(shape![1]).broadcast(shape![B]).offset_tile(lane);
+      store_ptr_tko(q, t, ordering::$store, $sscope, Some(mask), Some(token), Latency::<0>);
+  }
+]]
+
+local function check_pointers(h, dtype, load, lscope, store, sscope)
+  local function scope(name) return name and ("Some(scope::%s)"):format(name) or "None::<scope::TileBlock>" end
+  local text = filled(POINTERS, { T = dtype, load = load, lscope = scope(lscope), store = store, sscope = scope(sscope) })
+  local f, n = formats.of[dtype], 109
+  local codes, at, want = formats.data(f, n, h.seed_of("pointers", dtype)), {}, {}
+  for i = 1, n do at[i] = i * 31 % n end
+  for i = 1, n do want[i] = codes[at[i] + 1] end
+  want[n + 1] = 0 -- what lies behind stays
+  local z, k = gpu.zeros({ n + 1 }, dtype), gpu.kernels(text, "pointers").f:with { B = 64, grid = { 2 } }
+  k(z, h.tensor(dtype, formats.pack(f, codes)), gpu.from_table(at, "i32"), n):sync()
+  local is_right, wrong = h.compare(dtype, z:to_bytes(), want, 0)
+  if h.check(is_right, "%s through pointers, %s and %s: %s", dtype, load, store, wrong) then
+    covered(h, k, dtype, "gather", "scatter")
+  end
+end
+
+local SCOPES = { "TileBlock", "Device", "System" }
+
+local function check_orderings(h)
+  for _, scope in ipairs(SCOPES) do
+    check_pointers(h, "i32", "Relaxed", scope, "Relaxed", scope)
+    check_pointers(h, "i32", "Acquire", scope, "Release", scope)
+  end
+  for _, row in ipairs { { "Release", "Weak", "a load with ordering::Release" }, { "AcqRel", "Weak", "a load with ordering::AcqRel" },
+    { "Weak", "Acquire", "a store with ordering::Acquire" }, { "Weak", "AcqRel", "a store with ordering::AcqRel" } } do
+    local text = filled(POINTERS, { T = "i32", load = row[1], store = row[2], lscope = "None::<scope::Device>", sscope = "None::<scope::Device>" })
+    local k, t = gpu.kernels(text, "pointers").f:with { B = 64, grid = { 2 } }, gpu.zeros({ 128 }, "i32")
+    matrix.refused(h, "gather", "none", function() k(t, t, t, 0) end, "G0251", row[3] .. " is not supported in kernels")
+  end
+end
+
+-- ---- Atomic updates --------------------------------------------------------------------------------
+
+local UPDATE = [[
+  #[tile]
+  unsafe fn f<const B: i32>(bins: *mut $T, old: *mut $T, x: &Tensor<$T, {[-1]}>, n: i32) {
+      let lane: Tile<i32, {[B]}> = iota(shape![B]) + program_id(0) * B;
+      let mask = lt_tile(lane, n.broadcast(shape![B]));
+      let p = pointer_to_tile(bins).reshape(shape![1]).broadcast(shape![B]).offset_tile(lane $spread);
+      let t = x.load_tile(shape![B], [program_id(0)]);
+      let (before, token) = $call;
+      let q = pointer_to_tile(old).reshape(shape![1]).broadcast(shape![B]).offset_tile(lane);
+      store_ptr_tko(q, before, ordering::Weak, None::<scope::TileBlock>, Some(mask), Some(token), Latency::<0>);
+  }
+]]
+local RMW = "atomic_rmw_tko(p, t, atomic::$mode, ordering::$ordering, scope::$scope, Some(mask), None)"
+local CAS = "atomic_cas_tko(p, constant($T::ONE, shape![B]), t, ordering::$ordering, scope::$scope, Some(mask), None)"
+
+local function update_kernel(dtype, mode, ordering, scope, spread)
+  local words = { T = dtype, mode = mode, ordering = ordering, scope = scope, spread = spread or "" }
+  words.call = filled(mode and RMW or CAS, words)
+  return gpu.kernels(filled(UPDATE, words), "update").f:with { B = 64, grid = { 2 } }
+end
+
+local function unsigned(f) return setmetatable({ class = "uint" }, { __index = f }) end
+
+-- The new code of an element of format f.
+local MODES = {
+  Add = function(f, a, b) return arith.result("add", nil, f, f, a, b) end,
+  AddF = function(f, a, b) return arith.result("add", nil, f, f, a, b) end,
+  And = function(f, a, b) return arith.result("and", nil, f, f, a, b) end,
+  Or = function(f, a, b) return arith.result("or", nil, f, f, a, b) end,
+  Xor = function(f, a, b) return arith.result("xor", nil, f, f, a, b) end,
+  Max = function(f, a, b) return arith.result("max", nil, f, f, a, b) end,
+  Min = function(f, a, b) return arith.result("min", nil, f, f, a, b) end,
+  Umax = function(f, a, b) f = unsigned(f) return arith.result("max", nil, f, f, a, b) end,
+  Umin = function(f, a, b) f = unsigned(f) return arith.result("min", nil, f, f, a, b) end,
+  Xchg = function(_, _, b) return b end,
+}
+local MODE_NAMES = { "Add", "AddF", "And", "Or", "Xor", "Max", "Min", "Umax", "Umin", "Xchg" }
+local OF_FLOATS = { AddF = true, Xchg = true }
+
+local function check_update(h, dtype, mode, ordering, scope)
+  local f, n = formats.of[dtype], 109
+  local k = update_kernel(dtype, mode, ordering, scope)
+  local seed = h.seed_of("update", dtype, mode or "cas")
+  local bins, x, want = formats.data(f, n, seed), formats.data(f, n, seed + 1), {}
+  local one = formats.encode(f, f.class == "float" and 1.0 or 1)
+  for i = 1, n do
+    if not mode and i % 3 == 0 then bins[i] = one end
+    if mode then want[i] = MODES[mode](f, bins[i], x[i]) else want[i] = bins[i] == one and x[i] or bins[i] end
+  end
+  local memory, old = h.tensor(dtype, formats.pack(f, bins)), gpu.zeros({ n }, dtype)
+  k(memory, old, h.tensor(dtype, formats.pack(f, x)), n):sync()
+  local what = ("atomic %s of %s, %s, %s"):format(mode or "swap", dtype, ordering, scope)
+  local is_right, wrong = h.compare(dtype, memory:to_bytes(), want, 0)
+  local is_old, other = h.compare(dtype, old:to_bytes(), bins, 0)
+  h.check(is_old, "%s gives what was there: %s", what, other)
+  if h.check(is_right, "%s: %s", what, wrong) then
+    local is_unsigned = mode == "Umax" or mode == "Umin"
+    if not is_unsigned then covered(h, k, dtype, mode and "atomic_rmw" or "atomic_cas") end
+  end
+end
+
+local function refuses_update(h, op, dtype, mode, ordering, message)
+  local k, t = update_kernel(dtype, mode, ordering, "Device"), gpu.zeros({ 128 }, dtype)
+  matrix.refused(h, op, dtype, function() k(t, t, t, 0) end, "G0251", message .. " is not supported in kernels")
+end
+
+local function check_atomics(h, dtype)
+  local f = formats.of[dtype]
+  if f.class == "bool" or f.bits < 16 or f.bits < 32 and f.class ~= "float" then
+    refuses_update(h, "atomic_rmw", dtype, "Xchg", "Relaxed", ("an atomic update of `%s`"):format(dtype))
+    return refuses_update(h, "atomic_cas", dtype, nil, "Relaxed", ("an atomic update of `%s`"):format(dtype))
+  end
+  check_update(h, dtype, nil, "Relaxed", "Device")
+  for _, mode in ipairs(MODE_NAMES) do
+    local is_taken = f.class == "float" and OF_FLOATS[mode] or f.class ~= "float" and mode ~= "AddF"
+    if is_taken then
+      check_update(h, dtype, mode, "Relaxed", "Device")
+    else
+      local why = f.class == "float" and ", where floats have only `AddF` and `Xchg`," or ""
+      refuses_update(h, "atomic_rmw", dtype, mode, "Relaxed", ("atomic::%s of `%s`%s"):format(mode, dtype, why))
+    end
+  end
+end
+
+local function check_update_orderings(h)
+  for _, scope in ipairs(SCOPES) do
+    for _, ordering in ipairs { "Relaxed", "Acquire", "Release", "AcqRel" } do
+      check_update(h, "i32", "Add", ordering, scope)
+      check_update(h, "f32", "AddF", ordering, scope)
+      check_update(h, "u64", nil, ordering, scope)
+    end
+  end
+  refuses_update(h, "atomic_rmw", "i32", "Add", "Weak", "an update with ordering::Weak")
+  refuses_update(h, "atomic_cas", "i32", nil, "Weak", "an update with ordering::Weak")
+end
+
+-- ---- SIMT memory of a thread's own -------------------------------------------------------------------
+
+local SLOT = [=[
+  #[kernel]
+  fn f(x: &[$T], y: &[$T], at: &[u32], mut z: DisjointSlice<$T>) {
+      let idx = thread::index_1d();
+      let i = idx.get();
+      if let Some(out) = z.get_mut(idx) {
+          let mut own = [x[i], y[i], x[i]];
+          own[(at[i] % 3) as usize] = y[i];
+          *out = own[((at[i] + 1) % 3) as usize];
+      }
+  }
+]=]
+
+local function check_slot(h, dtype)
+  local f, n = formats.of[dtype], 300
+  local k = gpu.kernels(filled(SLOT, { T = dtype }), "slot").f
+  local seed = h.seed_of("slot", dtype)
+  local x, y, at, want = formats.data(f, n, seed), formats.data(f, n, seed + 1), {}, {}
+  for i = 1, n do
+    at[i] = i * 5 % 7
+    local own = { [0] = x[i], y[i], x[i] }
+    own[at[i] % 3] = y[i]
+    want[i] = own[(at[i] + 1) % 3]
+  end
+  local z = gpu.zeros({ n }, dtype)
+  k(h.tensor(dtype, formats.pack(f, x)), h.tensor(dtype, formats.pack(f, y)), gpu.from_table(at, "u32"), z):sync()
+  local is_right, wrong = h.compare(dtype, z:to_bytes(), want, 0)
+  if h.check(is_right, "an array of %s: %s", dtype, wrong) then covered(h, k, dtype, "slot") end
+end
+
+-- ---- Operations that no element type concerns --------------------------------------------------------
+
+local FLOW = [=[
+  #[kernel]
+  fn simt(x: &[i32], n: i32, mut z: DisjointSlice<i32>) {
+      let i = thread::index_1d().get();
+      let place = thread::blockIdx_x() * thread::blockDim_x() + thread::threadIdx_x();
+      if i >= x.len() { return; }
+      assert!(n < 100, "n is small");
+      let mut sum = if place as usize == i { x[i] } else { -1 };
+      for j in 0..n {
+          if j == 2 { continue; }
+          if j == 5 { break; }
+          sum += j;
+      }
+      let found = 'search: {
+          if sum > 40 { break 'search 1; }
+          2
+      };
+      let mut left = n;
+      while left > 0 { left -= 3; }
+      sum += found * 1000 + left + thread::gridDim_x() as i32;
+      if let Some(out) = z.get_mut(thread::index_1d()) { *out = sum; }
+  }
+  #[tile]
+  unsafe fn tile<const B: i32>(z: &mut Tensor<i32, {[B]}>, x: &Tensor<i32, {[-1]}>, p: *mut i32) {
+      let address: Tile<i64, {[]}> = ptr_to_int(pointer_to_tile(p));
+      let q: PointerTile<*mut i32, {[]}> = int_to_ptr(address + constant(4i64, shape![]));
+      let (second, _) = load_ptr_tko(q, ordering::Weak, None::<scope::TileBlock>, None, None, None, Latency::<0>);
+      let known = x.shape()[0] * 100 + num_programs(0) * 10 + program_id(0);
+      z.store(known.broadcast(shape![B]) + tile_to_scalar(second).broadcast(shape![B]));
+  }
+]=]
+
+local function check_flow(h)
+  local k, n = gpu.kernels(FLOW, "flow"), 40
+  for _, turns in ipairs { 0, 2, 4, 9 } do
+    local z = gpu.zeros({ n }, "i32")
+    k.simt(gpu.arange(n, "i32"), turns, z):sync()
+    for i = 0, n - 1 do
+      local sum, left = i, turns
+      for j = 0, math.min(turns, 5) - 1 do sum = sum + (j == 2 and 0 or j) end
+      while left > 0 do left = left - 3 end
+      local want = sum + (sum > 40 and 1 or 2) * 1000 + left + 1
+      if not h.check(z[i + 1] == want, "%d turns at %d give %d, expected %d", turns, i, z[i + 1], want) then return end
+    end
+  end
+  covered(h, k.simt, "any", "if", "for", "loop", "block", "yield", "break", "continue", "return", "assert", "check_index",
+    "thread_id", "block_id", "block_dim", "grid_dim")
+  local z = gpu.zeros({ 20 }, "i32")
+  k.tile(z:tiles { 8 }, gpu.arange(7, "i32"), gpu.from_table({ 1000, 2000 }, "i32")):sync()
+  for i = 0, 19 do h.check(z[i + 1] == 2730 + i // 8, "element %d is %d", i, z[i + 1]) end
+  covered(h, k.tile, "any", "program_id", "num_programs", "dim", "ptr_to_int", "int_to_ptr")
+  matrix.refused(h, "print", "any", [[#[tile] fn f(n: i32) { cuda_tile_print!("{}", n); }]], "G0220",
+    "kernels do not support printing (`cuda_tile_print!`)")
+end
+
+return function(h)
+  h.group("types.flow", check_flow)
+  for _, row in ipairs(TILES) do
+    h.group("types." .. row.name, function()
+      for _, dtype in ipairs(formats.list) do
+        if (row.classes or "float int uint bool"):find(formats.of[dtype].class, 1, true) then check_tile(h, row, dtype) end
+      end
+    end)
+  end
+  local function each(name, f)
+    h.group("types." .. name, function() for _, dtype in ipairs(formats.list) do f(h, dtype) end end)
+  end
+  each("iota", check_iota)
+  each("check_div", check_divisor)
+  each("bitcast", check_bitcast)
+  h.group("types.mma", check_products)
+  each("pointers", function(_, dtype) check_pointers(h, dtype, "Weak", nil, "Weak", nil) end)
+  h.group("types.orderings", check_orderings)
+  each("atomics", check_atomics)
+  h.group("types.update_orderings", check_update_orderings)
+  each("slot", check_slot)
+end
