@@ -31,6 +31,7 @@ static void pack_image(Packer *p, GpImage *to, const GpImage *from) {
     pack(p, NULL, 0, 16);
     to->params = pack(p, from->params, from->param_count * sizeof *from->params, 16);
     to->sites = pack(p, from->sites, from->site_count * sizeof *from->sites, 16);
+    to->maps = pack(p, from->maps, from->map_count * sizeof *from->maps, 16);
     to->name = pack_cstr(p, from->name);
     to->entry = pack_cstr(p, from->entry);
     to->ptx = from->ptx ? pack(p, from->ptx, from->ptx_len + 1, 1) : NULL;

@@ -17,16 +17,31 @@ typedef enum GpParamKind {
     GpParam_Stride,  /* stride of an axis in elements, i64 */
     GpParam_Len,     /* element count of a slice, u64 (SIMT track) */
     GpParam_Scalar,  /* the argument's value in its storage form */
+    GpParam_Grid,    /* extent of the virtual grid on axis 0, 1 or 2, u32 */
+    GpParam_TensorMap, /* the tensor's CUtensorMap; `axis` is the index into GpImage.maps */
     GpParam_Mailbox, /* address of a GpMailbox */
 } GpParamKind;
+
+#define GP_TENSOR_MAP_BYTES 128
+#define GP_TENSOR_MAP_ALIGN 64
 
 typedef struct GpImageParam {
     GpParamKind kind;
     uint8_t arg;
     uint8_t axis;
-    uint8_t bytes;   /* 1, 2, 4 or 8; natural alignment */
+    uint8_t bytes;   /* 1, 2, 4 or 8, naturally aligned; GP_TENSOR_MAP_BYTES at GP_TENSOR_MAP_ALIGN */
     uint16_t offset; /* in the parameter block */
 } GpImageParam;
+
+/* How asynchronous copies see a tensor argument: boxes of elements that land in shared memory.
+** Its variant has the facts `aligned16` and `unit_stride` (GpIrParam). */
+typedef struct GpImageMap {
+    uint8_t arg;
+    GpElem elem; /* what the copy takes the elements for; their size is the tensor's */
+    uint8_t rank;
+    uint32_t box[GP_MAX_RANK]; /* elements, in the tensor's axis order, outermost first */
+    uint8_t swizzle;           /* bytes: 0, 32, 64 or 128 */
+} GpImageMap;
 
 /* First failed check of a launch. In memory that host and device both see; zero before the
 ** launch. A failing thread moves `state` 0 -> 1 by compare-and-swap, fills the rest, stores 2.
@@ -80,6 +95,8 @@ typedef struct GpImage {
     uint64_t overwrites;     /* arguments stored whole by a covering launch: gp_ir_overwrites */
     GpCheckSite *sites;
     uint32_t site_count;
+    GpImageMap *maps;        /* GpImage_Ptx */
+    uint32_t map_count;
 
     /* GpImage_Ptx */
     const char *ptx;         /* NUL-terminated */
@@ -88,6 +105,8 @@ typedef struct GpImage {
     uint32_t threads;        /* tile track: threads a block; 0: the launch's block decides */
     uint32_t shared_bytes;   /* dynamic shared memory */
     uint32_t cluster[3];     /* 1, 1, 1: none */
+    bool is_persistent;      /* tile track: launched with as many blocks as run at once, along x; they
+                             ** walk the virtual grid (GpParam_Grid) themselves */
     uint16_t ptx_version;    /* 80 is PTX 8.0 */
     uint16_t min_sm;         /* 90 is sm_90 */
 

@@ -148,6 +148,11 @@ static bool has_small_offsets(const GpArgDesc *a) {
     return last < INT64_C(1) << 31;
 }
 
+/* What a tensor map takes as an outer stride. */
+static bool is_map_stride(int64_t stride, int64_t elem_bytes) {
+    return stride >= 0 && stride < (INT64_C(1) << 40) / elem_bytes && stride * elem_bytes % 16 == 0;
+}
+
 static void find_facts(GpBinder *b, uint32_t i, const GpArgDesc *a, GpPass pass, bool is_slice) {
     struct GpArgFacts *f = &b->inst->args[i];
     int64_t bytes = gp_elem_info[a->elem].bytes;
@@ -157,8 +162,10 @@ static void find_facts(GpBinder *b, uint32_t i, const GpArgDesc *a, GpPass pass,
     f->rank = is_slice ? 1 : a->shape.rank;
     f->unit_stride = is_slice || rank == 0 || a->stride[rank - 1] == 1;
     f->aligned16 = a->address % 16 == 0;
-    for (int k = 0; !is_slice && k + 1 < rank; k++)
-        f->aligned16 &= a->stride[k] * bytes % 16 == 0;
+    for (int k = 0; !is_slice && k < rank; k++) {
+        bool is_inner = k + 1 == rank;
+        f->aligned16 &= a->shape.dim[k] > 0 && (is_inner || is_map_stride(a->stride[k], bytes));
+    }
     f->small = has_small_offsets(a);
 }
 

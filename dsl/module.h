@@ -89,7 +89,7 @@ typedef struct GpInstance {
         GpScalar scalar;    /* converted; not part of the code */
         GpElem elem;
         uint8_t rank;
-        bool aligned16, unit_stride, small;
+        bool aligned16, unit_stride, small; /* what they imply: GpIrParam */
     } *args;
     uint32_t arg_count;
     bool equal_lens;

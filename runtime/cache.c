@@ -15,7 +15,7 @@
 #include "core/os_posix.h"
 #include "runtime/internal.h"
 
-#define MAGIC "gpuLua\1" /* with its final NUL 8 bytes; the digit is the format */
+#define MAGIC "gpuLua\2" /* with its final NUL 8 bytes; the digit is the format */
 #define SUFFIX ".gpc"
 #define NAME_LEN (64 + sizeof SUFFIX - 1)
 #define MAX_ENTRY ((off_t)64 << 20)
@@ -59,10 +59,17 @@ static void put_image(GpText *t, const GpImage *m) {
     put_text(t, m->ptx, m->ptx_len);
     const uint32_t numbers[] = {m->threads,    m->shared_bytes, m->cluster[0],  m->cluster[1],
                                 m->cluster[2], m->ptx_version,  m->min_sm,      m->param_bytes,
-                                m->param_count, m->site_count,
+                                m->param_count, m->site_count,  m->map_count,  m->is_persistent,
                                 (uint32_t)m->overwrites, (uint32_t)(m->overwrites >> 32)};
     for (size_t i = 0; i < GP_COUNT(numbers); i++)
         put_u32(t, numbers[i]);
+    for (uint32_t i = 0; i < m->map_count; i++) {
+        const GpImageMap *map = &m->maps[i];
+        put_u32(t, (uint32_t)map->elem);
+        put_u32(t, (uint32_t)(map->arg | map->rank << 8 | map->swizzle << 16));
+        for (int a = 0; a < map->rank; a++)
+            put_u32(t, map->box[a]);
+    }
     for (uint32_t i = 0; i < m->param_count; i++) {
         const GpImageParam *p = &m->params[i];
         put_u32(t, (uint32_t)p->kind);
@@ -126,16 +133,35 @@ static const char *get_cstr(Reader *r) {
     return text;
 }
 
-static void get_param(Reader *r, GpImageParam *p, uint32_t param_bytes) {
+static bool is_param_sound(const GpImageParam *p, const GpImage *m) {
+    if ((uint32_t)p->offset + p->bytes > m->param_bytes)
+        return false;
+    if (p->kind == GpParam_TensorMap)
+        return p->bytes == GP_TENSOR_MAP_BYTES && p->axis < m->map_count &&
+               m->maps[p->axis].arg == p->arg;
+    bool is_size = p->bytes == 1 || p->bytes == 2 || p->bytes == 4 || p->bytes == 8;
+    return is_size && p->axis < (p->kind == GpParam_Grid ? 3 : GP_MAX_RANK);
+}
+
+static void get_param(Reader *r, GpImageParam *p, const GpImage *m) {
     p->kind = (GpParamKind)get_below(r, GpParam_Mailbox + 1);
     uint32_t packed = get_u32(r);
     p->arg = (uint8_t)packed;
     p->axis = (uint8_t)(packed >> 8);
     p->bytes = (uint8_t)(packed >> 16);
     p->offset = (uint16_t)get_below(r, UINT16_MAX + 1);
-    bool is_size = p->bytes == 1 || p->bytes == 2 || p->bytes == 4 || p->bytes == 8;
-    if (!is_size || (uint32_t)p->offset + p->bytes > param_bytes || p->axis >= GP_MAX_RANK)
-        r->is_bad = true;
+    r->is_bad |= !is_param_sound(p, m);
+}
+
+static void get_map(Reader *r, GpImageMap *map) {
+    map->elem = (GpElem)get_below(r, GpElem_count);
+    uint32_t packed = get_u32(r);
+    map->arg = (uint8_t)packed;
+    map->rank = (uint8_t)(packed >> 8);
+    map->swizzle = (uint8_t)(packed >> 16);
+    r->is_bad |= map->rank > GP_MAX_RANK;
+    for (int a = 0; a < map->rank && !r->is_bad; a++)
+        map->box[a] = get_u32(r);
 }
 
 static void get_site(Reader *r, GpCheckSite *site) {
@@ -161,6 +187,8 @@ static void get_scalars(Reader *r, GpImage *m) {
     m->param_bytes = get_below(r, UINT16_MAX + 1);
     m->param_count = get_below(r, UINT16_MAX);
     m->site_count = get_below(r, 1 << 20);
+    m->map_count = get_below(r, UINT8_MAX);
+    m->is_persistent = get_below(r, 2);
     m->overwrites = get_u32(r);
     m->overwrites |= (uint64_t)get_u32(r) << 32;
     if (!m->name || !m->entry || !m->ptx)
@@ -175,16 +203,21 @@ static GpImage *get_image(GpSession *s, const char *at, size_t len) {
     if (r.is_bad)
         return NULL;
     size_t params = sizeof *m.params * m.param_count, sites = sizeof *m.sites * m.site_count;
+    size_t maps = sizeof *m.maps * m.map_count;
     m.params = params ? gp_try_calloc(s, params) : NULL;
     m.sites = sites ? gp_try_calloc(s, sites) : NULL;
-    r.is_bad = (params && !m.params) || (sites && !m.sites);
+    m.maps = maps ? gp_try_calloc(s, maps) : NULL;
+    r.is_bad = (params && !m.params) || (sites && !m.sites) || (maps && !m.maps);
+    for (uint32_t i = 0; m.maps && i < m.map_count && !r.is_bad; i++)
+        get_map(&r, &m.maps[i]);
     for (uint32_t i = 0; m.params && i < m.param_count && !r.is_bad; i++)
-        get_param(&r, &m.params[i], m.param_bytes);
+        get_param(&r, &m.params[i], &m);
     for (uint32_t i = 0; m.sites && i < m.site_count && !r.is_bad; i++)
         get_site(&r, &m.sites[i]);
     GpImage *image = !r.is_bad && r.at == r.end ? gp_image_copy(s, &m) : NULL;
     gp_free(s, m.params, params);
     gp_free(s, m.sites, sites);
+    gp_free(s, m.maps, maps);
     return image;
 }
 

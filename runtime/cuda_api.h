@@ -10,7 +10,12 @@
 #include "runtime/cuda_types.h"
 
 /* What an entry point is needed for. Without a Required one the driver is not used at all. */
-typedef enum GpCudaNeed { GpCudaNeed_Required, GpCudaNeed_Pools, GpCudaNeed_Clusters } GpCudaNeed;
+typedef enum GpCudaNeed {
+    GpCudaNeed_Required,
+    GpCudaNeed_Pools,
+    GpCudaNeed_Clusters,
+    GpCudaNeed_TensorMaps,
+} GpCudaNeed;
 
 typedef struct GpCuda {
     void *library;

@@ -27,6 +27,12 @@ typedef CUjit_option GpCuJitOption;
 typedef CUmemPoolProps GpCuPoolProps;
 typedef CUDA_MEMCPY2D GpCuMemcpy2D;
 typedef CUlaunchConfig GpCuLaunchConfig;
+typedef CUtensorMap GpCuTensorMap;
+typedef CUtensorMapDataType GpCuMapType;
+typedef CUtensorMapInterleave GpCuMapInterleave;
+typedef CUtensorMapSwizzle GpCuMapSwizzle;
+typedef CUtensorMapL2promotion GpCuMapPromotion;
+typedef CUtensorMapFloatOOBfill GpCuMapFill;
 #else
 typedef int GpCuResult; /* cuda_errors.def lists the values */
 typedef int GpCuDevice;
@@ -41,6 +47,15 @@ typedef int GpCuDeviceAttribute;
 typedef int GpCuFunctionAttribute;
 typedef int GpCuPoolAttribute;
 typedef int GpCuJitOption;
+typedef int GpCuMapType;
+typedef int GpCuMapInterleave;
+typedef int GpCuMapSwizzle;
+typedef int GpCuMapPromotion;
+typedef int GpCuMapFill;
+
+typedef struct GpCuTensorMap {
+    _Alignas(128) uint64_t opaque[16]; /* the driver asks for 64, the header since CUDA 13 for 128 */
+} GpCuTensorMap;
 
 typedef struct GpCuPoolProps {
     int alloc_type;
@@ -120,7 +135,25 @@ typedef struct GpCuLaunchConfig {
     X(GpCu_HostMapped, CU_MEMHOSTALLOC_DEVICEMAP, 2)                                               \
     X(GpCu_StreamNonBlocking, CU_STREAM_NON_BLOCKING, 1)                                           \
     X(GpCu_EventNoTiming, CU_EVENT_DISABLE_TIMING, 2)                                              \
-    X(GpCu_AttributeCluster, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, 4)
+    X(GpCu_AttributeCluster, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, 4)                             \
+    X(GpCu_MapU8, CU_TENSOR_MAP_DATA_TYPE_UINT8, 0)                                                \
+    X(GpCu_MapU16, CU_TENSOR_MAP_DATA_TYPE_UINT16, 1)                                              \
+    X(GpCu_MapU32, CU_TENSOR_MAP_DATA_TYPE_UINT32, 2)                                              \
+    X(GpCu_MapI32, CU_TENSOR_MAP_DATA_TYPE_INT32, 3)                                               \
+    X(GpCu_MapU64, CU_TENSOR_MAP_DATA_TYPE_UINT64, 4)                                              \
+    X(GpCu_MapI64, CU_TENSOR_MAP_DATA_TYPE_INT64, 5)                                               \
+    X(GpCu_MapF16, CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 6)                                             \
+    X(GpCu_MapF32, CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 7)                                             \
+    X(GpCu_MapF64, CU_TENSOR_MAP_DATA_TYPE_FLOAT64, 8)                                             \
+    X(GpCu_MapBf16, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 9)                                           \
+    X(GpCu_MapTf32, CU_TENSOR_MAP_DATA_TYPE_TFLOAT32, 11)                                          \
+    X(GpCu_MapPlain, CU_TENSOR_MAP_INTERLEAVE_NONE, 0)                                             \
+    X(GpCu_MapSwizzle0, CU_TENSOR_MAP_SWIZZLE_NONE, 0)                                             \
+    X(GpCu_MapSwizzle32, CU_TENSOR_MAP_SWIZZLE_32B, 1)                                             \
+    X(GpCu_MapSwizzle64, CU_TENSOR_MAP_SWIZZLE_64B, 2)                                             \
+    X(GpCu_MapSwizzle128, CU_TENSOR_MAP_SWIZZLE_128B, 3)                                           \
+    X(GpCu_MapPromote256, CU_TENSOR_MAP_L2_PROMOTION_L2_256B, 3)                                   \
+    X(GpCu_MapFillZero, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE, 0)
 
 enum {
 #define GP_CU_CONST(ours, theirs, value) ours = value,

@@ -11,13 +11,10 @@
 
 #define SPIN_NS 2000000   /* waits poll this long, */
 #define SLEEP_NS 50000    /* then sleep between questions */
-#define DEFAULT_SHARED (48 * 1024)
-#define JIT_LOG_BYTES 8192
 
 static GpCuda *api(GpDevice *d) { return &d->rt->cuda; }
 
-/* The context that was current, to be put back by leave(). */
-static GpCuContext enter(GpDevice *d) {
+GpCuContext gp_cuda_enter(GpDevice *d) {
     GpCuContext before = NULL;
     (void)api(d)->context_get(&before);
     if (before != d->context)
@@ -26,7 +23,7 @@ static GpCuContext enter(GpDevice *d) {
 }
 
 /* A thread that had none keeps ours: the next call is then cheaper, and nobody minds. */
-static void leave(GpDevice *d, GpCuContext before) {
+void gp_cuda_leave(GpDevice *d, GpCuContext before) {
     if (before && before != d->context)
         (void)api(d)->context_set(before);
 }
@@ -38,7 +35,7 @@ static GpStatus check(GpDevice *d, GpCuResult result, const char *what, GpDiags 
 /* ---- Memory ----------------------------------------------------------------------------- */
 
 static GpStatus alloc(GpDevice *d, uint64_t bytes, uint64_t *address) {
-    GpCuContext before = enter(d);
+    GpCuContext before = gp_cuda_enter(d);
     GpCuPtr at = 0;
     GpCuResult result;
     if (d->pool) {
@@ -47,32 +44,32 @@ static GpStatus alloc(GpDevice *d, uint64_t bytes, uint64_t *address) {
     } else {
         result = api(d)->mem_alloc(&at, bytes);
     }
-    leave(d, before);
+    gp_cuda_leave(d, before);
     *address = at;
     return check(d, result, "allocating device memory", NULL);
 }
 
 static void free_memory(GpDevice *d, uint64_t address, uint64_t bytes, GpStream *behind) {
     (void)bytes;
-    GpCuContext before = enter(d);
+    GpCuContext before = gp_cuda_enter(d);
     if (d->pool) {
         (void)check(d, api(d)->pool_free(address, behind->handle), "freeing device memory", NULL);
         gp_stream_issue(behind);
     } else {
         (void)check(d, api(d)->mem_free(address), "freeing device memory", NULL); /* waits */
     }
-    leave(d, before);
+    gp_cuda_leave(d, before);
 }
 
 static void trim(GpDevice *d) {
-    GpCuContext before = enter(d);
+    GpCuContext before = gp_cuda_enter(d);
     if (d->pool)
         (void)api(d)->pool_trim(d->pool, 0);
-    leave(d, before);
+    gp_cuda_leave(d, before);
 }
 
 static void memory(GpDevice *d, GpMemoryInfo *out) {
-    GpCuContext before = enter(d);
+    GpCuContext before = gp_cuda_enter(d);
     size_t free_bytes = 0, total = 0;
     (void)api(d)->mem_info(&free_bytes, &total);
     out->free = free_bytes;
@@ -81,7 +78,7 @@ static void memory(GpDevice *d, GpMemoryInfo *out) {
     uint64_t reserved = 0;
     if (d->pool && api(d)->pool_get(d->pool, GpCu_PoolReserved, &reserved) == 0)
         out->reserved = reserved;
-    leave(d, before);
+    gp_cuda_leave(d, before);
 }
 
 /* ---- Transfers -------------------------------------------------------------------------- */
@@ -108,7 +105,7 @@ static GpCuResult copy_rows(GpDevice *d, const GpCopy *c, GpCuStream stream) {
 
 static GpStatus copy(GpStream *s, const GpCopy *c, GpDiags *diags) {
     GpDevice *d = s->device;
-    GpCuContext before = enter(d);
+    GpCuContext before = gp_cuda_enter(d);
     GpCuResult result;
     if (c->height > 1) {
         result = copy_rows(d, c, s->handle);
@@ -120,7 +117,7 @@ static GpStatus copy(GpStream *s, const GpCopy *c, GpDiags *diags) {
     } else {
         result = api(d)->copy_on_device(c->to, c->from, c->width, s->handle);
     }
-    leave(d, before);
+    gp_cuda_leave(d, before);
     return check(d, result, "copying data", diags);
 }
 
@@ -163,128 +160,10 @@ static GpCuResult fill_rows(GpDevice *d, const GpFill *f, GpCuStream stream) {
 }
 
 static GpStatus fill(GpStream *s, const GpFill *f, GpDiags *diags) {
-    GpCuContext before = enter(s->device);
+    GpCuContext before = gp_cuda_enter(s->device);
     GpCuResult result = fill_rows(s->device, f, s->handle);
-    leave(s->device, before);
+    gp_cuda_leave(s->device, before);
     return check(s->device, result, "filling a tensor", diags);
-}
-
-/* ---- Launches --------------------------------------------------------------------------- */
-
-static GpCuResult launch_clusters(GpStream *s, const GpLaunch *l, void **params) {
-    const uint32_t *cluster = l->exec->image->cluster;
-    GpCuLaunchAttribute attr = {.id = GpCu_AttributeCluster};
-    memcpy(attr.value.cluster, cluster, sizeof attr.value.cluster);
-    GpCuLaunchConfig config = {l->grid.grid[0],  l->grid.grid[1],  l->grid.grid[2],
-                               l->grid.block[0], l->grid.block[1], l->grid.block[2],
-                               l->shared_bytes,  s->handle,        &attr,
-                               1};
-    return api(s->device)->launch_ex(&config, l->exec->function, params, NULL);
-}
-
-/* Past 48 KiB a function must be told, once for each larger size. */
-static GpCuResult allow_shared(GpDevice *d, GpExec *e, uint32_t bytes) {
-    if (bytes <= e->dynamic_limit)
-        return 0;
-    GpCuResult result =
-        api(d)->function_set(e->function, GpCu_FuncMaxDynamicShared, (int)bytes);
-    if (result == 0)
-        e->dynamic_limit = bytes;
-    return result;
-}
-
-static GpStatus launch(GpStream *s, const GpLaunch *l, GpDiags *diags) {
-    GpDevice *d = s->device;
-    GpExec *e = l->exec;
-    void *params[GP_MAX_PARAMS]; /* the driver knows the sizes and copies from these */
-    for (uint32_t i = 0; i < e->image->param_count; i++)
-        params[i] = l->params + e->image->params[i].offset;
-    GpCuContext before = enter(d);
-    GpCuResult result = allow_shared(d, e, l->shared_bytes);
-    if (result == 0 && GP_UNLIKELY(e->is_clustered)) {
-        result = launch_clusters(s, l, params);
-    } else if (result == 0) {
-        result = api(d)->launch(e->function, l->grid.grid[0], l->grid.grid[1], l->grid.grid[2],
-                                l->grid.block[0], l->grid.block[1], l->grid.block[2],
-                                l->shared_bytes, s->handle, params, NULL);
-    }
-    leave(d, before);
-    if (GP_LIKELY(result == 0))
-        return GpStatus_Ok;
-    char what[160];
-    snprintf(what, sizeof what, "launching kernel `%s`", e->image->name);
-    return gp_device_fail(d, result, what, diags);
-}
-
-static void read_info(GpExec *e) {
-    GpCuda *cu = api(e->device);
-    int value = 0;
-    if (cu->function_get(&value, GpCu_FuncRegisters, e->function) == 0)
-        e->info.registers = (uint32_t)value;
-    if (cu->function_get(&value, GpCu_FuncLocalBytes, e->function) == 0)
-        e->info.local_bytes = (uint32_t)value;
-    if (cu->function_get(&value, GpCu_FuncSharedBytes, e->function) == 0)
-        e->info.shared_bytes = (uint32_t)value;
-    if (cu->function_get(&value, GpCu_FuncMaxThreads, e->function) == 0)
-        e->info.max_threads = (uint32_t)value;
-    e->dynamic_limit =
-        DEFAULT_SHARED - GP_MIN(e->info.shared_bytes, (uint32_t)DEFAULT_SHARED);
-}
-
-/* The driver compiles the PTX here. cuLink would do so relocatably, and drop setmaxnreg. */
-static GpStatus load_ptx(GpExec *e, GpDiags *diags) {
-    GpDevice *d = e->device;
-    const GpImage *image = e->image;
-    char log[JIT_LOG_BYTES];
-    log[0] = '\0';
-    GpCuJitOption options[] = {GpCu_JitErrorLog, GpCu_JitErrorLogBytes};
-    void *values[] = {log, (void *)(uintptr_t)sizeof log};
-    GpCuResult result = api(d)->module_load(&e->module, image->ptx, 2, options, values);
-    const char *step = "loading";
-    if (result == 0) {
-        result = api(d)->module_function(&e->function, e->module, image->entry);
-        step = "finding";
-    }
-    if (result == 0) {
-        read_info(e);
-        return GpStatus_Ok;
-    }
-    if (e->module)
-        (void)api(d)->module_unload(e->module);
-    e->module = NULL;
-    log[sizeof log - 1] = '\0';
-    const GpCudaError *row = gp_cuda_error(result);
-    char what[160];
-    snprintf(what, sizeof what, "%s kernel `%s`", step, image->name);
-    if (row->is_sticky || row->code != GpDiag_G0913)
-        return gp_device_fail(d, result, what, diags);
-    char detail[320];
-    snprintf(detail, sizeof detail, "%s: %s (%d)", what, row->name, row->value);
-    GpDiag *diag = gp_diag(diags, GpDiag_G0913, GP_NO_SPAN, detail);
-    if (log[0])
-        gp_note(diag, "the driver says: %s", log);
-    if (row->help[0])
-        gp_help(diag, "%s", row->help);
-    return row->status;
-}
-
-static GpStatus load(GpExec *e, GpDiags *diags) {
-    if (e->is_clustered && !gp_cuda_has(api(e->device), GpCudaNeed_Clusters)) {
-        gp_diag(diags, GpDiag_G0904, GP_NO_SPAN, "clusters need cuLaunchKernelEx");
-        return GpStatus_DriverTooOld;
-    }
-    GpCuContext before = enter(e->device);
-    GpStatus status = load_ptx(e, diags);
-    leave(e->device, before);
-    return status;
-}
-
-static void unload(GpExec *e) {
-    if (!e->module || gp_runtime_is_forked(e->device->rt))
-        return;
-    GpCuContext before = enter(e->device);
-    (void)api(e->device)->module_unload(e->module);
-    leave(e->device, before);
 }
 
 /* ---- Streams ---------------------------------------------------------------------------- */
@@ -302,20 +181,20 @@ static void close_events(GpStream *s) {
 static void stream_close(GpStream *s) {
     if (gp_runtime_is_forked(s->device->rt))
         return;
-    GpCuContext before = enter(s->device);
+    GpCuContext before = gp_cuda_enter(s->device);
     close_events(s);
     if (s->handle)
         (void)api(s->device)->stream_destroy(s->handle);
-    leave(s->device, before);
+    gp_cuda_leave(s->device, before);
 }
 
 static GpStatus stream_open(GpStream *s, GpDiags *diags) {
     GpCuda *cu = api(s->device);
-    GpCuContext before = enter(s->device);
+    GpCuContext before = gp_cuda_enter(s->device);
     GpCuResult result = cu->stream_create(&s->handle, GpCu_StreamNonBlocking);
     if (result == 0)
         result = cu->event_create(&s->order, GpCu_EventNoTiming);
-    leave(s->device, before);
+    gp_cuda_leave(s->device, before);
     if (result != 0)
         stream_close(s);
     return check(s->device, result, "making a stream", diags);
@@ -357,11 +236,11 @@ static GpStatus wait_stream(GpStream *s, GpDiags *diags) {
     GpDevice *d = s->device;
     uint64_t until = s->issued;
     bool is_interrupted = false;
-    GpCuContext before = enter(d);
+    GpCuContext before = gp_cuda_enter(d);
     GpCuResult result = d->rt->session->hooks.interrupted
                             ? poll_until_done(s, &is_interrupted)
                             : api(d)->stream_sync(s->handle);
-    leave(d, before);
+    gp_cuda_leave(d, before);
     if (is_interrupted)
         return GpStatus_Interrupted;
     if (result == 0)
@@ -371,11 +250,11 @@ static GpStatus wait_stream(GpStream *s, GpDiags *diags) {
 
 static GpStatus order(GpStream *s, GpStream *after, GpDiags *diags) {
     GpCuda *cu = api(s->device);
-    GpCuContext before = enter(after->device);
+    GpCuContext before = gp_cuda_enter(after->device);
     GpCuResult result = cu->event_record(after->order, after->handle);
     if (result == 0)
         result = cu->stream_wait(s->handle, after->order, 0);
-    leave(after->device, before);
+    gp_cuda_leave(after->device, before);
     return check(s->device, result, "ordering streams", diags);
 }
 
@@ -409,7 +288,7 @@ static void add_mark(GpStream *s) {
 ** stream busy leaves a mark behind what was there. */
 static bool poll_stream(GpStream *s, uint64_t seq) {
     GpDevice *d = s->device;
-    GpCuContext before = enter(d);
+    GpCuContext before = gp_cuda_enter(d);
     GpCuResult result = api(d)->stream_query(s->handle);
     if (result == 0) {
         s->completed = s->issued;
@@ -424,14 +303,14 @@ static bool poll_stream(GpStream *s, uint64_t seq) {
     } else {
         (void)gp_device_fail(d, result, "asking a stream", NULL);
     }
-    leave(d, before);
+    gp_cuda_leave(d, before);
     return seq <= s->completed;
 }
 
 /* ---- Mailboxes' memory ------------------------------------------------------------------ */
 
 static void *shared_alloc(GpDevice *d, size_t bytes, uint64_t *address) {
-    GpCuContext before = enter(d);
+    GpCuContext before = gp_cuda_enter(d);
     void *at = NULL;
     GpCuPtr mapped = 0;
     GpCuResult result = api(d)->host_alloc(&at, bytes, GpCu_HostPortable | GpCu_HostMapped);
@@ -439,7 +318,7 @@ static void *shared_alloc(GpDevice *d, size_t bytes, uint64_t *address) {
         (void)api(d)->host_free(at);
         at = NULL;
     }
-    leave(d, before);
+    gp_cuda_leave(d, before);
     *address = mapped;
     return result == 0 ? at : NULL;
 }
@@ -448,9 +327,9 @@ static void shared_free(GpDevice *d, void *at, size_t bytes) {
     (void)bytes;
     if (gp_runtime_is_forked(d->rt))
         return;
-    GpCuContext before = enter(d);
+    GpCuContext before = gp_cuda_enter(d);
     (void)api(d)->host_free(at);
-    leave(d, before);
+    gp_cuda_leave(d, before);
 }
 
 /* ---- Opening and closing ---------------------------------------------------------------- */
@@ -458,12 +337,12 @@ static void shared_free(GpDevice *d, void *at, size_t bytes) {
 static void close_device(GpDevice *d) {
     if (gp_runtime_is_forked(d->rt) || !d->context)
         return;
-    GpCuContext before = enter(d);
+    GpCuContext before = gp_cuda_enter(d);
     if (d->pool)
         (void)api(d)->pool_destroy(d->pool);
     if (before == d->context || !before)
         (void)api(d)->context_set(d->is_retained ? NULL : before);
-    leave(d, before);
+    gp_cuda_leave(d, before);
     if (d->is_retained)
         (void)api(d)->primary_release(d->handle);
 }
@@ -475,9 +354,9 @@ static const GpDeviceOps cuda_ops = {
     .memory = memory,
     .copy = copy,
     .fill = fill,
-    .launch = launch,
-    .load = load,
-    .unload = unload,
+    .launch = gp_cuda_launch,
+    .load = gp_cuda_load,
+    .unload = gp_cuda_unload,
     .stream_open = stream_open,
     .stream_close = stream_close,
     .wait = wait_stream,
@@ -564,9 +443,9 @@ static GpStatus start_device(GpDevice *d, int index, GpDiags *diags) {
         return check(d, result, "opening the device", diags);
     }
     read_limits(d, index);
-    GpCuContext before = enter(d);
+    GpCuContext before = gp_cuda_enter(d);
     make_pool(d);
-    leave(d, before);
+    gp_cuda_leave(d, before);
     return gp_device_start(d, diags);
 }
 

@@ -207,6 +207,14 @@ struct GpDevice {
     GpCuPool pool;    /* NULL: plain cuMemAlloc */
 };
 
+/* A tensor map, and the tensor that it was made of. */
+typedef struct GpExecMap {
+    bool is_made;
+    uint64_t base;
+    int64_t dim[GP_MAX_RANK], stride[GP_MAX_RANK];
+    uint8_t bytes[GP_TENSOR_MAP_BYTES];
+} GpExecMap;
+
 struct GpExec {
     GpDevice *device;
     GpImage *image;
@@ -215,6 +223,8 @@ struct GpExec {
     uint32_t dynamic_limit; /* dynamic shared bytes that the function is set up for */
     bool is_clustered;
     GpExecInfo info;
+    uint32_t resident; /* persistent kernels: blocks that the device runs at once; 0 on the CPU */
+    GpExecMap *maps;   /* of the last launch; image->map_count of them */
     GpCuModule module;
     GpCuFunction function;
 };
@@ -273,6 +283,17 @@ extern const GpDeviceOps gp_cpu_ops;
 GpStatus gp_cpu_open(GpRuntime *rt, GpDeviceKind kind, GpDiags *diags, GpDevice **out);
 GpStatus gp_cuda_device_open(GpRuntime *rt, int index, GpDiags *diags, GpDevice **out);
 GpCuda *gp_runtime_cuda(GpRuntime *rt); /* opens the library on the first call */
+
+/* device_cuda.c: makes the device's context current; returns the one that was, for leave. */
+GpCuContext gp_cuda_enter(GpDevice *d);
+void gp_cuda_leave(GpDevice *d, GpCuContext before);
+
+/* device_cuda_launch.c */
+GpStatus gp_cuda_load(GpExec *e, GpDiags *diags);
+void gp_cuda_unload(GpExec *e);
+GpStatus gp_cuda_launch(GpStream *s, const GpLaunch *l, GpDiags *diags);
+/* Makes the tensor maps of a launch; those of the last launch stay when its tensors are the same. */
+GpStatus gp_cuda_encode_maps(const GpRunRequest *r, GpDiags *diags);
 
 /* poison.c */
 void gp_ring_add(GpDevice *d, GpExec *exec, const GpGrid *grid, GpSite site, GpUse use);

@@ -28,7 +28,48 @@ static void block_of(const GpRunRequest *r, uint32_t block[3]) {
     block[2] = is_tile ? 1 : r->grid.block[2];
 }
 
-static GpStatus check_grid(const GpRunRequest *r, GpDiags *diags) {
+/* Blocks in all; UINT64_MAX when they do not fit 64 bits. */
+static uint64_t count_blocks(const uint32_t grid[3]) {
+    uint64_t blocks;
+    return __builtin_mul_overflow((uint64_t)grid[0] * grid[1], grid[2], &blocks) ? UINT64_MAX
+                                                                                 : blocks;
+}
+
+/* The grid of the device: the launch's own, or as many blocks as run at once, in whole clusters. */
+static void hardware_grid(const GpRunRequest *r, uint32_t grid[3]) {
+    const GpExec *e = r->exec;
+    memcpy(grid, r->grid.grid, sizeof r->grid.grid);
+    if (!e->resident)
+        return;
+    const uint32_t *cluster = e->image->cluster;
+    uint64_t size = (uint64_t)cluster[0] * cluster[1] * cluster[2];
+    uint64_t blocks = count_blocks(grid);
+    uint64_t clusters = blocks / size + (blocks % size != 0);
+    grid[0] = (uint32_t)(GP_MIN(clusters, e->resident / size) * size);
+    grid[1] = grid[2] = 1;
+}
+
+static GpStatus check_blocks(const GpRunRequest *r, GpDiags *diags) {
+    const GpDeviceInfo *info = &r->exec->device->info;
+    uint32_t grid[3];
+    char why[128];
+    if (r->exec->resident && count_blocks(r->grid.grid) > INT32_MAX) {
+        snprintf(why, sizeof why, "blocks in all, and the limit of a persistent kernel is %d",
+                 INT32_MAX);
+        return refuse_launch(r, why, diags);
+    }
+    hardware_grid(r, grid);
+    for (int i = 0; i < 3; i++) {
+        if (grid[i] <= info->max_grid[i])
+            continue;
+        snprintf(why, sizeof why, "%u blocks on axis %c, and the limit is %u", grid[i], "xyz"[i],
+                 info->max_grid[i]);
+        return refuse_launch(r, why, diags);
+    }
+    return GpStatus_Ok;
+}
+
+static GpStatus check_threads(const GpRunRequest *r, GpDiags *diags) {
     const GpDeviceInfo *info = &r->exec->device->info;
     uint32_t block[3];
     char why[128];
@@ -36,11 +77,6 @@ static GpStatus check_grid(const GpRunRequest *r, GpDiags *diags) {
     uint64_t threads = 1;
     for (int i = 0; i < 3; i++) {
         const char axis = "xyz"[i];
-        if (r->grid.grid[i] > info->max_grid[i]) {
-            snprintf(why, sizeof why, "%u blocks on axis %c, and the limit is %u",
-                     r->grid.grid[i], axis, info->max_grid[i]);
-            return refuse_launch(r, why, diags);
-        }
         if (block[i] == 0 || block[i] > info->max_block[i]) {
             snprintf(why, sizeof why, "%u threads on axis %c of a block, outside of 1..=%u",
                      block[i], axis, info->max_block[i]);
@@ -56,6 +92,12 @@ static GpStatus check_grid(const GpRunRequest *r, GpDiags *diags) {
                  (unsigned long long)threads, limit);
         return refuse_launch(r, why, diags);
     }
+    return GpStatus_Ok;
+}
+
+static GpStatus check_shared(const GpRunRequest *r, GpDiags *diags) {
+    const GpDeviceInfo *info = &r->exec->device->info;
+    char why[128];
     uint64_t shared = r->exec->image->shared_bytes;
     shared += (uint64_t)r->shared_bytes + r->exec->info.shared_bytes;
     if (info->kind == GpDevice_Cuda && shared > info->max_shared) {
@@ -91,7 +133,7 @@ static GpStatus check_params(const GpRunRequest *r, GpDiags *diags) {
     const GpImage *image = r->exec->image;
     for (uint32_t i = 0; i < image->param_count; i++) {
         const GpImageParam *p = &image->params[i];
-        if (p->kind == GpParam_Mailbox)
+        if (p->kind == GpParam_Mailbox || p->kind == GpParam_Grid)
             continue;
         if (p->arg >= r->arg_count)
             return refuse_args(r, "too few arguments", diags);
@@ -105,6 +147,11 @@ static GpStatus check_params(const GpRunRequest *r, GpDiags *diags) {
             return refuse_args(r, "the rank of a tensor is too small", diags);
         if (p->kind == GpParam_Dim && p->bytes == 4 && arg->tensor->shape.dim[p->axis] > INT32_MAX)
             return refuse_args(r, "an extent does not fit 32 bits", diags);
+        const GpImageMap *map = p->kind == GpParam_TensorMap ? &image->maps[p->axis] : NULL;
+        if (map && (map->rank != arg->tensor->shape.rank ||
+                    gp_elem_info[map->elem].bytes != gp_elem_info[arg->tensor->elem].bytes))
+            return refuse_args(r, "a tensor is not of the rank and element type that was compiled for",
+                               diags);
     }
     return GpStatus_Ok;
 }
@@ -143,7 +190,11 @@ GpStatus gp_launch_check(GpRuntime *rt, const GpRunRequest *r, GpDiags *diags) {
     if (status == GpStatus_Ok && r->stream && r->stream->device != d)
         status = refuse_launch(r, "the stream belongs to another device", diags);
     if (status == GpStatus_Ok)
-        status = check_grid(r, diags);
+        status = check_blocks(r, diags);
+    if (status == GpStatus_Ok)
+        status = check_threads(r, diags);
+    if (status == GpStatus_Ok)
+        status = check_shared(r, diags);
     if (status == GpStatus_Ok && !r->is_bound)
         status = check_params(r, diags);
     for (uint32_t i = 0; i < r->arg_count && status == GpStatus_Ok; i++) {
@@ -166,7 +217,8 @@ GpStatus gp_launch_check(GpRuntime *rt, const GpRunRequest *r, GpDiags *diags) {
 
 /* ---- Packing ---------------------------------------------------------------------------- */
 
-static uint64_t param_value(const GpImageParam *p, const GpRunArg *args, const GpSlot *slot) {
+static uint64_t param_value(const GpImageParam *p, const GpRunRequest *r, const GpSlot *slot) {
+    const GpRunArg *args = r->args;
     uint64_t value = 0;
     switch (p->kind) {
     case GpParam_Base:
@@ -180,6 +232,10 @@ static uint64_t param_value(const GpImageParam *p, const GpRunArg *args, const G
     case GpParam_Scalar:
         gp_scalar_store(args[p->arg].scalar, &value);
         return value;
+    case GpParam_Grid:
+        return r->grid.grid[p->axis];
+    case GpParam_TensorMap: /* no number: pack_params */
+        return 0;
     case GpParam_Mailbox:
         return gp_slot_address(slot);
     }
@@ -187,13 +243,15 @@ static uint64_t param_value(const GpImageParam *p, const GpRunArg *args, const G
 }
 
 /* Little-endian: the low bytes of a value are its narrower form. */
-static void pack_params(const GpImage *image, const GpRunArg *args, const GpSlot *slot,
-                        uint8_t *block) {
+static void pack_params(const GpRunRequest *r, const GpSlot *slot, uint8_t *block) {
+    const GpImage *image = r->exec->image;
     for (uint32_t i = 0; i < image->param_count; i++) {
         const GpImageParam *p = &image->params[i];
-        uint64_t value = param_value(p, args, slot);
+        uint64_t value = param_value(p, r, slot);
         if (GP_LIKELY(p->bytes == 8)) {
             memcpy(block + p->offset, &value, 8);
+        } else if (p->kind == GpParam_TensorMap) {
+            memcpy(block + p->offset, r->exec->maps[p->axis].bytes, GP_TENSOR_MAP_BYTES);
         } else {
             memcpy(block + p->offset, &value, p->bytes);
         }
@@ -272,15 +330,17 @@ static GpUse note_launch(const GpRunRequest *r, GpStream *s, const GpLaunch *lau
 /* An interrupted launch ran in part, and so counts. */
 static GpStatus start_launch(const GpRunRequest *r, GpStream *s, GpDiags *diags, GpUse *use,
                              GpSlot *slot) {
-    _Alignas(16) uint8_t block[MAX_PARAM_BYTES];
+    _Alignas(GP_TENSOR_MAP_ALIGN) uint8_t block[MAX_PARAM_BYTES];
     GpDevice *d = s->device;
-    pack_params(r->exec->image, r->args, slot, block);
+    pack_params(r, slot, block);
     GpLaunch launch = {.exec = r->exec,
                        .grid = r->grid,
                        .shared_bytes = r->shared_bytes + r->exec->image->shared_bytes,
                        .params = block};
-    if (d->info.kind == GpDevice_Cuda)
+    if (d->info.kind == GpDevice_Cuda) {
         block_of(r, launch.grid.block);
+        hardware_grid(r, launch.grid.grid);
+    }
     GpStatus status = d->ops->launch(s, &launch, diags);
     if (status == GpStatus_Ok || status == GpStatus_Interrupted) {
         *use = note_launch(r, s, &launch, slot);
@@ -297,7 +357,9 @@ GpStatus gp_launch_enqueue(const GpRunRequest *r, GpStream *s, GpDiags *diags, G
         *slot_out = NULL;
     if (r->grid.grid[0] == 0 || r->grid.grid[1] == 0 || r->grid.grid[2] == 0)
         return GpStatus_Ok; /* no block, nothing to do */
-    GpStatus status = order_args(r, s, diags);
+    GpStatus status = r->exec->image->map_count ? gp_cuda_encode_maps(r, diags) : GpStatus_Ok;
+    if (status == GpStatus_Ok)
+        status = order_args(r, s, diags);
     GpSlot *slot = NULL;
     if (status == GpStatus_Ok)
         status = take_slot(r, s, diags, &slot);
@@ -350,6 +412,13 @@ static GpStatus check_image(GpDevice *d, const GpImage *image, GpDiags *diags) {
         return refuse_image(d, image, "its parameters take more than 4096 bytes", diags);
     if (image->param_count > GP_MAX_PARAMS)
         return refuse_image(d, image, "it has more than 256 parameters", diags);
+    if (!is_gpu && image->map_count)
+        return refuse_image(d, image, "tensor maps are a GPU's", diags);
+    if (is_gpu && image->shared_bytes > d->info.max_shared) {
+        snprintf(why, sizeof why, "it needs %u bytes of shared memory a block, and the limit is %u",
+                 image->shared_bytes, d->info.max_shared);
+        return refuse_image(d, image, why, diags);
+    }
     if (is_gpu && image->min_sm > d->info.sm) {
         snprintf(why, sizeof why, "it needs sm_%u, and the device is sm_%u", image->min_sm,
                  d->info.sm);
@@ -366,6 +435,14 @@ static GpStatus check_image(GpDevice *d, const GpImage *image, GpDiags *diags) {
     return GpStatus_Ok;
 }
 
+static void free_exec(GpExec *e) {
+    GpSession *s = e->device->rt->session;
+    if (e->maps)
+        gp_free(s, e->maps, e->image->map_count * sizeof *e->maps);
+    gp_image_release(e->image);
+    gp_free(s, e, sizeof *e);
+}
+
 GpStatus gp_exec_new(GpDevice *d, GpImage *image, GpDiags *diags, GpExec **out) {
     *out = NULL;
     GpStatus status = gp_device_check(d, diags);
@@ -376,12 +453,13 @@ GpStatus gp_exec_new(GpDevice *d, GpImage *image, GpDiags *diags, GpExec **out) 
     GpExec *e = GP_TRY_NEW(d->rt->session, GpExec);
     if (!e)
         return gp_report_no_memory(diags);
+    size_t map_bytes = image->map_count * sizeof *e->maps;
     *e = (GpExec){.device = d, .image = gp_image_retain(image), .refs = 1};
     e->is_clustered = (uint64_t)image->cluster[0] * image->cluster[1] * image->cluster[2] > 1;
-    status = d->ops->load(e, diags);
+    e->maps = map_bytes ? gp_try_calloc(d->rt->session, map_bytes) : NULL;
+    status = map_bytes && !e->maps ? gp_report_no_memory(diags) : d->ops->load(e, diags);
     if (status != GpStatus_Ok) {
-        gp_image_release(image);
-        gp_free(d->rt->session, e, sizeof *e);
+        free_exec(e);
         return status;
     }
     gp_runtime_retain(d->rt);
@@ -402,8 +480,7 @@ void gp_exec_release(GpExec *e) {
     if (e->module)
         gp_device_drain(d); /* a module must not go while its kernels run */
     d->ops->unload(e);
-    gp_image_release(e->image);
-    gp_free(rt->session, e, sizeof *e);
+    free_exec(e);
     gp_runtime_release(rt);
 }
 

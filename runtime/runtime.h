@@ -211,6 +211,7 @@ const GpImage *gp_exec_image(const GpExec *e);
 
 typedef struct GpExecInfo {
     uint32_t registers, local_bytes, shared_bytes, max_threads;
+    uint32_t blocks; /* that a multiprocessor holds at once; 0 when the launch decides on threads */
 } GpExecInfo;
 GpStatus gp_exec_info(GpExec *e, GpExecInfo *out); /* zeros on the CPU */
 

@@ -185,7 +185,8 @@ typedef struct GpIrParam {
     bool is_written;    /* reached through &mut or DisjointSlice */
     bool is_unique;     /* nothing else aliases it during the launch: noalias */
     /* Launch facts of the variant (GpArgFacts) */
-    bool aligned16;     /* base and outer strides are multiples of 16 bytes */
+    bool aligned16;     /* with unit_stride what a tensor map needs: base and outer strides are
+                        ** multiples of 16 bytes, strides from 0 to 2^40 bytes, no extent is 0 */
     bool unit_stride;   /* innermost stride is 1 */
     bool small;         /* every offset fits in 31 bits */
 } GpIrParam;

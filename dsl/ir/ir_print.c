@@ -15,7 +15,8 @@ const char *const gp_ir_track_words[GP_TRACK_COUNT] = {
     [GpTrack_None] = "helper", [GpTrack_Tile] = "tile", [GpTrack_Simt] = "simt"};
 const char *const gp_ir_param_words[GP_PARAM_COUNT] = {
     [GpParam_Base] = "base", [GpParam_Dim] = "dim", [GpParam_Stride] = "stride",
-    [GpParam_Len] = "len", [GpParam_Scalar] = "scalar", [GpParam_Mailbox] = "mailbox"};
+    [GpParam_Len] = "len", [GpParam_Scalar] = "scalar", [GpParam_Grid] = "grid",
+    [GpParam_TensorMap] = "tensor_map", [GpParam_Mailbox] = "mailbox"};
 const char *const gp_ir_layout_words[GpLayoutDim_count] = {
     [GpLayoutDim_Register] = "register", [GpLayoutDim_Lane] = "lane", [GpLayoutDim_Warp] = "warp"};
 const GpIrFactWord gp_ir_fact_words[GP_FACT_COUNT] = {

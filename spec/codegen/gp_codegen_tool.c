@@ -245,6 +245,9 @@ static void pack(const GpImage *image, uint8_t *block, uint8_t *const *memory, i
         case GpParam_Mailbox:
             value = (int64_t)(uintptr_t)mailbox;
             break;
+        case GpParam_Grid:
+        case GpParam_TensorMap:
+            gp_unreachable(); /* kernels for GPUs have them */
         }
         memcpy(block + p->offset, &value, p->bytes);
     }
@@ -385,6 +388,9 @@ void pack_launch(const GpImage *image, const Launch *l, uint8_t *const *memory,
         case GpParam_Mailbox:
             value = (int64_t)(uintptr_t)mailbox;
             break;
+        case GpParam_Grid:
+        case GpParam_TensorMap:
+            gp_unreachable(); /* kernels for GPUs have them */
         }
         memcpy(block + p->offset, &value, p->bytes);
     }

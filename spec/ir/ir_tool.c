@@ -169,6 +169,8 @@ static uint8_t *pack(Tool *t) {
         case GpParam_Len: store_int(to, size, a->count); break;
         case GpParam_Scalar: memcpy(to, a->memory, size); break;
         case GpParam_Mailbox: store_int(to, size, (int64_t)(uintptr_t)&t->mailbox); break;
+        case GpParam_Grid:
+        case GpParam_TensorMap: gp_unreachable(); /* compiled kernels' only */
         }
     }
     return block;

@@ -97,6 +97,10 @@ static void put_param(uint8_t *block, const GpImageParam *p, const Arg *args,
     case GpParam_Mailbox:
         memcpy(to, &mailbox, sizeof mailbox);
         return;
+    case GpParam_Grid:
+    case GpParam_TensorMap:
+        fail_msg("the function is not compiled for a GPU");
+        return;
     }
 }
 

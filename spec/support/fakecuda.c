@@ -17,12 +17,16 @@
 
 #include "core/base.h"
 #include "runtime/cuda_types.h"
+#include "spec/support/fakecuda.h"
 #include "spec/support/test_kernels.h"
 
 #define OUT_OF_MEMORY 2
 #define INVALID_VALUE 1
 #define NOT_READY 600
 #define ILLEGAL_ADDRESS 700
+#define MAX_SHARED 232448
+#define SCALE (GpCuFunction)(uintptr_t)0x2000     /* the kernels: out, in, box, by, */
+#define SCALE_MAP (GpCuFunction)(uintptr_t)0x3000 /* and a tensor map and the virtual grid */
 
 /* ---- State ------------------------------------------------------------------------------ */
 
@@ -71,7 +75,9 @@ typedef struct Block {
 } Block;
 
 static struct {
-    int init, version, count, sticky_at, sticky_code, launches;
+    int init, version, count, sticky_at, sticky_code, launches, encodes;
+    FakeLaunch last;
+    int dynamic_limit; /* of the function that was set last */
     GpCuResult sticky;
     const char *missing;
     size_t memory, used;
@@ -84,7 +90,11 @@ static struct {
 /* Live handles: 0 when everything was given back. */
 GP_API int gp_fake_live(void);
 GP_API int gp_fake_launches(void);
+GP_API int gp_fake_encodes(void);
+GP_API const FakeLaunch *gp_fake_last(void);
 int gp_fake_live(void) { return fake.live; }
+int gp_fake_encodes(void) { return fake.encodes; }
+const FakeLaunch *gp_fake_last(void) { return &fake.last; }
 int gp_fake_launches(void) { return fake.launches; }
 
 static GpCuResult give_memory(GpCuPtr address);
@@ -111,7 +121,8 @@ static void read_environment(void) {
     fake.missing = getenv("GPULUA_FAKE_MISSING");
     fake.memory = memory ? strtoull(memory, NULL, 10) : (size_t)1 << 30;
     fake.sticky_at = fake.sticky_code = 0;
-    fake.launches = 0;
+    fake.launches = fake.encodes = 0;
+    fake.dynamic_limit = 48 * 1024;
     fake.sticky = 0;
     if (sticky)
         sscanf(sticky, "%d:%d", &fake.sticky_at, &fake.sticky_code);
@@ -279,7 +290,7 @@ GpCuResult fake_device_attribute(int *value, GpCuDeviceAttribute attribute, GpCu
         int attribute, value;
     } known[] = {{GpCu_MaxThreadsPerBlock, 1024}, {GpCu_MaxBlockX, 1024}, {GpCu_MaxBlockY, 1024},
                  {GpCu_MaxBlockZ, 64}, {GpCu_MaxGridX, INT32_MAX}, {GpCu_MaxGridY, 65535},
-                 {GpCu_MaxGridZ, 65535}, {GpCu_Multiprocessors, 4}, {GpCu_MaxSharedOptin, 232448}};
+                 {GpCu_MaxGridZ, 65535}, {GpCu_Multiprocessors, 4}, {GpCu_MaxSharedOptin, MAX_SHARED}};
     int sm = env_number("GPULUA_FAKE_SM", 90);
     *value = attribute == GpCu_PoolsSupported && fake.has_pools;
     for (size_t i = 0; i < GP_COUNT(known); i++) {
@@ -341,8 +352,9 @@ GpCuResult fake_module_unload(GpCuModule module) {
 }
 GpCuResult fake_module_function(GpCuFunction *function, GpCuModule module, const char *name) {
     (void)module;
-    *function = (GpCuFunction)(uintptr_t)0x2000;
-    return strcmp(name, "scale") == 0 ? 0 : 500;
+    bool has_map = strcmp(name, "scale_map") == 0;
+    *function = has_map ? SCALE_MAP : SCALE;
+    return has_map || strcmp(name, "scale") == 0 ? 0 : 500;
 }
 GpCuResult fake_function_get(int *value, GpCuFunctionAttribute attribute, GpCuFunction function) {
     (void)function;
@@ -351,14 +363,64 @@ GpCuResult fake_function_get(int *value, GpCuFunctionAttribute attribute, GpCuFu
 }
 GpCuResult fake_function_set(GpCuFunction function, GpCuFunctionAttribute attribute, int value) {
     (void)function;
-    return attribute == GpCu_FuncMaxDynamicShared && value <= 232448 ? 0 : INVALID_VALUE;
+    if (attribute != GpCu_FuncMaxDynamicShared || value > MAX_SHARED)
+        return INVALID_VALUE;
+    fake.dynamic_limit = value;
+    return 0;
+}
+/* Blocks share the registers of 2048 threads and 1 KiB more shared memory than one may have. */
+GpCuResult fake_occupancy(int *blocks, GpCuFunction function, int threads, size_t shared_bytes) {
+    if (!function || threads < 1 || shared_bytes > (size_t)fake.dynamic_limit)
+        return INVALID_VALUE;
+    int by_shared = (int)((MAX_SHARED + 1024) / (shared_bytes + 1024));
+    *blocks = GP_MIN(2048 / threads, by_shared);
+    return 0;
+}
+/* One of its four multiprocessors has no neighbour for a cluster. */
+GpCuResult fake_active_clusters(int *clusters, GpCuFunction function, const GpCuLaunchConfig *c) {
+    int blocks = 0;
+    if (c->attr_count != 1 || c->attrs[0].id != GpCu_AttributeCluster)
+        return INVALID_VALUE;
+    GpCuResult result = fake_occupancy(&blocks, function, (int)c->block_x, c->shared_bytes);
+    *clusters = 3 * blocks / (int)c->attrs[0].value.cluster[0];
+    return result;
+}
+/* Refuses what the documentation of cuTensorMapEncodeTiled refuses. */
+GpCuResult fake_encode_tiled(GpCuTensorMap *map, GpCuMapType type, uint32_t rank, void *base,
+                             const uint64_t *dims, const uint64_t *strides, const uint32_t *box,
+                             const uint32_t *steps, GpCuMapInterleave interleave,
+                             GpCuMapSwizzle swizzle, GpCuMapPromotion promotion,
+                             GpCuMapFill fill) {
+    static const uint8_t bytes[] = {1, 2, 4, 4, 8, 8, 2, 4, 8, 2, 4, 4};
+    uint64_t address = (uint64_t)(uintptr_t)base;
+    FakeMap m = {.base = address, .type = (uint8_t)type, .rank = (uint8_t)rank,
+                 .swizzle = (uint8_t)swizzle, .promotion = (uint8_t)promotion};
+    fake.encodes++;
+    if ((uintptr_t)map % 64 || address % 16 || rank < 1 || rank > 5 || interleave || fill ||
+        (unsigned)type >= sizeof bytes ||
+        (swizzle && box[0] * bytes[type] > 16u << swizzle) || box[0] * bytes[type] % 16)
+        return INVALID_VALUE;
+    for (uint32_t i = 0; i < rank; i++) {
+        m.dims[i] = dims[i];
+        m.box[i] = box[i];
+        if (dims[i] == 0 || dims[i] > UINT64_C(1) << 32 || box[i] == 0 || box[i] > 256 ||
+            steps[i] != 1)
+            return INVALID_VALUE;
+        if (i == 0)
+            continue;
+        m.strides[i - 1] = strides[i - 1];
+        if (strides[i - 1] % 16 || strides[i - 1] >= UINT64_C(1) << 40)
+            return INVALID_VALUE;
+    }
+    memset(map, 0, sizeof *map);
+    memcpy(map, &m, sizeof m);
+    return 0;
 }
 GpCuResult fake_launch(GpCuFunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
                        unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
                        GpCuStream stream, void **params, void **extra) {
-    (void)shared_bytes;
     bool is_fine = function && params && !extra && block_x * block_y * block_z > 0 &&
-                   grid_x * grid_y * grid_z > 0;
+                   grid_x * grid_y * grid_z > 0 && shared_bytes <= (unsigned)fake.dynamic_limit;
     if (!is_fine || !fake.current)
         return INVALID_VALUE;
     Work w = {.kind = Work_Launch, .blocks = (uint64_t)grid_x * grid_y * grid_z};
@@ -368,6 +430,14 @@ GpCuResult fake_launch(GpCuFunction function, unsigned grid_x, unsigned grid_y, 
     memcpy(&w.params.in_len, params[3], 8);
     memcpy(&w.params.box, params[4], 8);
     memcpy(&w.params.by, params[5], 4);
+    fake.last = (FakeLaunch){{grid_x, grid_y, grid_z}, shared_bytes, 1, {0}, {0}};
+    if (function == SCALE_MAP) {
+        if ((uintptr_t)params[6] % 64)
+            return INVALID_VALUE;
+        memcpy(&fake.last.map, params[6], sizeof fake.last.map);
+        for (int i = 0; i < 3; i++)
+            memcpy(&fake.last.virtual_grid[i], params[7 + i], 4);
+    }
     GpCuResult result = enqueue(stream, w);
     if (++fake.launches == fake.sticky_at)
         fake.sticky = fake.sticky_code;
@@ -376,10 +446,13 @@ GpCuResult fake_launch(GpCuFunction function, unsigned grid_x, unsigned grid_y, 
 GpCuResult fake_launch_ex(const GpCuLaunchConfig *c, GpCuFunction function, void **params,
                           void **extra) {
     if (c->attr_count != 1 || c->attrs[0].id != GpCu_AttributeCluster ||
-        c->attrs[0].value.cluster[0] < 2)
+        c->attrs[0].value.cluster[0] < 2 || c->grid_x % c->attrs[0].value.cluster[0])
         return INVALID_VALUE;
-    return fake_launch(function, c->grid_x, c->grid_y, c->grid_z, c->block_x, c->block_y,
-                       c->block_z, c->shared_bytes, c->stream, params, extra);
+    GpCuResult result = fake_launch(function, c->grid_x, c->grid_y, c->grid_z, c->block_x,
+                                    c->block_y, c->block_z, c->shared_bytes, c->stream, params,
+                                    extra);
+    fake.last.cluster = c->attrs[0].value.cluster[0];
+    return result;
 }
 GpCuResult fake_mem_alloc(GpCuPtr *address, size_t bytes) {
     return fake.sticky ? fake.sticky : take_memory(address, bytes);

@@ -11,6 +11,7 @@ static GpImage *copy_sample(GpSession *s, int *released) {
         {GpParam_Base, 0, 0, 8, 0}, {GpParam_Len, 0, 0, 8, 8}, {GpParam_Mailbox, 0, 0, 8, 16}};
     GpCheckSite sites[] = {{GpCheck_Index, 0, {file, 3, 9}, what},
                            {GpCheck_Assert, 0, {file, 4, 1}, NULL}};
+    GpImageMap maps[] = {{.arg = 1, .elem = GpElem_F16, .rank = 2, .box = {64, 32}, .swizzle = 64}};
     GpImage image = {
         .kind = GpImage_Ptx,
         .name = name,
@@ -19,6 +20,8 @@ static GpImage *copy_sample(GpSession *s, int *released) {
         .param_bytes = 24,
         .sites = sites,
         .site_count = 2,
+        .maps = maps,
+        .map_count = 1,
         .ptx = ptx,
         .ptx_len = strlen(ptx),
         .entry = entry,
@@ -35,6 +38,7 @@ static GpImage *copy_sample(GpSession *s, int *released) {
     memset(what, 'x', 3);
     memset(params, 0xff, sizeof params);
     memset(sites, 0xff, sizeof sites);
+    memset(maps, 0xff, sizeof maps);
     return copy;
 }
 
@@ -55,6 +59,9 @@ static void test_copy(void **state) {
     assert_string_equal(copy->sites[1].place.file, "a.lua");
     assert_null(copy->sites[1].what);
     assert_int_equal(copy->threads, 128);
+    assert_int_equal(copy->map_count, 1);
+    assert_int_equal(copy->maps[0].arg, 1);
+    assert_int_equal(copy->maps[0].box[1], 32);
     assert_ptr_equal(gp_image_retain(copy), copy);
     gp_image_release(copy);
     assert_int_equal(released, 0);

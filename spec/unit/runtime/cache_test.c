@@ -40,7 +40,7 @@ static GpImage *image_of(GpSession *s, uint32_t number, uint8_t key[32]) {
     memset(key, 0, 32);
     memcpy(key, &number, sizeof number);
     memset(ptx, 'a' + (int)(number % 26), sizeof ptx - 1);
-    GpImage *plain = make_scale(s, true);
+    GpImage *plain = number % 2 ? make_scale_map(s, 3) : make_scale(s, true);
     GpImage with = *plain;
     with.ptx = ptx;
     with.ptx_len = sizeof ptx - 1 - number % 100;
@@ -55,11 +55,16 @@ static bool is_same(const GpImage *a, const GpImage *b) {
                     a->ptx_len == b->ptx_len && memcmp(a->ptx, b->ptx, a->ptx_len + 1) == 0 &&
                     a->param_count == b->param_count && a->site_count == b->site_count &&
                     a->param_bytes == b->param_bytes && a->min_sm == b->min_sm &&
-                    a->ptx_version == b->ptx_version && a->cluster[2] == b->cluster[2];
+                    a->ptx_version == b->ptx_version && a->cluster[2] == b->cluster[2] &&
+                    a->is_persistent == b->is_persistent && a->map_count == b->map_count;
     for (uint32_t i = 0; is_equal && i < a->param_count; i++)
         is_equal = a->params[i].kind == b->params[i].kind && a->params[i].arg == b->params[i].arg &&
                    a->params[i].offset == b->params[i].offset &&
                    a->params[i].bytes == b->params[i].bytes;
+    for (uint32_t i = 0; is_equal && i < a->map_count; i++)
+        is_equal = a->maps[i].arg == b->maps[i].arg && a->maps[i].elem == b->maps[i].elem &&
+                   a->maps[i].rank == b->maps[i].rank && a->maps[i].swizzle == b->maps[i].swizzle &&
+                   memcmp(a->maps[i].box, b->maps[i].box, a->maps[i].rank * 4) == 0;
     for (uint32_t i = 0; is_equal && i < a->site_count; i++)
         is_equal = strcmp(a->sites[i].place.file, b->sites[i].place.file) == 0 &&
                    a->sites[i].place.line == b->sites[i].place.line &&
@@ -134,7 +139,7 @@ static void test_damage(void **state) {
     uint8_t key[32];
     char path[256];
     open_cache(&c, dir);
-    GpImage *image = make_scale(&c.s, true);
+    GpImage *image = make_scale_map(&c.s, 3);
     memset(key, 7, sizeof key);
     gp_cache_put(c.rt, key, image);
     name_file(path, key);

@@ -93,13 +93,16 @@ static void test_missing(void **state) {
     set("GPULUA_FAKE_MISSING", "cuMemsetD2D32Async");
     expect_no_gpu(NULL, GpStatus_DriverTooOld, "G0904");
     /* optional ones cost only what they are for */
-    set("GPULUA_FAKE_MISSING", "cuLaunchKernelEx,cuMemPoolCreate");
+    set("GPULUA_FAKE_MISSING", "cuLaunchKernelEx,cuMemPoolCreate,cuTensorMapEncodeTiled");
     World w;
     open_world(&w);
     GpTensor *t = new_iota(&w, 100, "t");
     GpImage *image = make_scale(&w.s, true);
     GpExec *e;
     image->cluster[0] = 2;
+    expect_code(&w, gp_exec_new(w.device, image, w.diags, &e), "G0904");
+    gp_image_release(image);
+    image = make_scale_map(&w.s, 1);
     expect_code(&w, gp_exec_new(w.device, image, w.diags, &e), "G0904");
     gp_image_release(image);
     gp_tensor_release(t);
@@ -168,6 +171,131 @@ static void test_images(void **state) {
     c.r.shared_bytes = 200 * 1024;
     expect_code(&w, gp_launch_now(w.rt, &c.r, NULL, w.diags), "G0304");
     gp_exec_release(e);
+    gp_tensor_release(x);
+    gp_tensor_release(z);
+    close_world(&w);
+}
+
+static GpExec *load_map(World *w, GpImage *image) {
+    GpExec *e = NULL;
+    expect_status(w, gp_exec_new(w->device, image, w->diags, &e), GpStatus_Ok);
+    gp_image_release(image);
+    return e;
+}
+
+static void expect_map(const FakeMap *m, const GpTensor *t) {
+    assert_int_equal(m->base, gp_tensor_address(t));
+    assert_int_equal(m->rank, t->shape.rank);
+    assert_int_equal(m->type, GpCu_MapF32);
+    assert_int_equal(m->swizzle, GpCu_MapSwizzle128);
+    assert_int_equal(m->promotion, GpCu_MapPromote256);
+    for (int i = 0; i < m->rank; i++) {
+        int axis = m->rank - 1 - i;
+        static const uint32_t box[] = {4, 8, 32};
+        assert_int_equal(m->dims[i], t->shape.dim[axis]);
+        assert_int_equal(m->box[i], box[axis]);
+        if (i > 0)
+            assert_int_equal(m->strides[i - 1], t->stride[axis] * 4);
+    }
+}
+
+/* Tensor maps: the numbers that the driver gets, one encoding for launches alike, and refusals. */
+static void test_tensor_maps(void **state) {
+    (void)state;
+    World w;
+    open_world(&w);
+    GpTensor *x = new_tensor(&w, GpElem_F32, (GpShape){{6, 10, 64}, 3}, "x"), *part, *odd;
+    GpTensor *z = new_iota(&w, 4, "z");
+    GpExec *e = load_map(&w, make_scale_map(&w.s, 3));
+    ScaleCall c;
+    for (int turn = 0; turn < 3; turn++) {
+        call_scale(&w, &c, z, x, 2, 4, 2);
+        c.r.exec = e;
+        expect_status(&w, gp_launch_now(w.rt, &c.r, NULL, w.diags), GpStatus_Ok);
+        expect_map(&fake_last()->map, x);
+    }
+    assert_int_equal(fake_encodes(), 1);
+    int64_t from[] = {1, 2, 4}, to[] = {5, 9, 60};
+    expect_status(&w, gp_tensor_slice(x, from, to, line(1), w.diags, &part), GpStatus_Ok);
+    c.args[1].tensor = part;
+    expect_status(&w, gp_launch_now(w.rt, &c.r, NULL, w.diags), GpStatus_Ok);
+    expect_map(&fake_last()->map, part);
+    assert_int_equal(fake_encodes(), 2);
+    from[2] = 1; /* 4 bytes past a multiple of 16 */
+    expect_status(&w, gp_tensor_slice(x, from, to, line(1), w.diags, &odd), GpStatus_Ok);
+    c.args[1].tensor = odd;
+    assert_int_equal(gp_launch_now(w.rt, &c.r, NULL, w.diags), GpStatus_Diagnostics);
+    expect_text(&w, "tensor_map.txt");
+    c.args[1].tensor = part; /* the refused one left nothing behind */
+    expect_status(&w, gp_launch_now(w.rt, &c.r, NULL, w.diags), GpStatus_Ok);
+    assert_int_equal(fake_encodes(), 3);
+    c.args[1].tensor = z; /* of another rank */
+    expect_code(&w, gp_launch_now(w.rt, &c.r, NULL, w.diags), "G0307");
+    GpTensor *all[] = {x, part, odd, z};
+    for (size_t i = 0; i < GP_COUNT(all); i++)
+        gp_tensor_release(all[i]);
+    gp_exec_release(e);
+    close_world(&w);
+}
+
+static void expect_grid(World *w, GpExec *e, GpTensor *x, GpTensor *z, uint32_t blocks,
+                        uint32_t want) {
+    ScaleCall c;
+    call_scale(w, &c, z, x, 2, blocks, 2);
+    c.r.exec = e;
+    c.r.grid.grid[1] = 2;
+    expect_status(w, gp_launch_now(w->rt, &c.r, NULL, w->diags), GpStatus_Ok);
+    const FakeLaunch *last = fake_last();
+    assert_int_equal(last->grid[0], want);
+    assert_int_equal(last->grid[1] * last->grid[2], 1);
+    assert_int_equal(last->virtual_grid[0], blocks);
+    assert_int_equal(last->virtual_grid[1], 2);
+    assert_int_equal(last->virtual_grid[2], 1);
+}
+
+/* The grid of a persistent kernel is as many blocks as run at once, or the blocks that there are.
+** The fake device has 4 multiprocessors. */
+static void test_persistent(void **state) {
+    (void)state;
+    World w;
+    open_world(&w);
+    GpTensor *x = new_tensor(&w, GpElem_F32, (GpShape){{64}, 1}, "x"), *z = new_iota(&w, 64, "z");
+    GpExec *e = load_map(&w, make_scale_map(&w.s, 1));
+    GpExecInfo info;
+    assert_int_equal(gp_exec_info(e, &info), GpStatus_Ok);
+    assert_int_equal(info.blocks, 16); /* of 128 threads */
+    expect_grid(&w, e, x, z, 7, 14);
+    expect_grid(&w, e, x, z, 100, 64);
+    ScaleCall c;
+    call_scale(&w, &c, z, x, 2, 70000, 2);
+    c.r.exec = e;
+    c.r.grid.grid[1] = 70000; /* more than the hardware's y axis, and than 31 bits in all */
+    expect_code(&w, gp_launch_now(w.rt, &c.r, NULL, w.diags), "G0304");
+    gp_exec_release(e);
+    GpImage *image = make_scale_map(&w.s, 1);
+    image->shared_bytes = 200 * 1024; /* one block a multiprocessor */
+    e = load_map(&w, image);
+    expect_grid(&w, e, x, z, 100, 4);
+    assert_int_equal(fake_last()->shared_bytes, 200 * 1024);
+    gp_exec_release(e);
+    image = make_scale_map(&w.s, 1);
+    image->shared_bytes = 200 * 1024;
+    image->cluster[0] = 2; /* three of the four have a neighbour */
+    e = load_map(&w, image);
+    expect_grid(&w, e, x, z, 100, 2);
+    assert_int_equal(fake_last()->cluster, 2);
+    gp_exec_release(e);
+    image = make_scale_map(&w.s, 1);
+    image->cluster[0] = 2;
+    e = load_map(&w, image);
+    expect_grid(&w, e, x, z, 1, 2);
+    gp_exec_release(e);
+    image = make_scale_map(&w.s, 1);
+    image->threads = 4096;
+    refuse_image(&w, image, "G0914");
+    image = make_scale_map(&w.s, 1);
+    image->shared_bytes = 240 * 1024;
+    refuse_image(&w, image, "G0914");
     gp_tensor_release(x);
     gp_tensor_release(z);
     close_world(&w);
@@ -329,6 +457,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_outcomes), cmocka_unit_test(test_missing), cmocka_unit_test(test_names),
     cmocka_unit_test(test_images),   cmocka_unit_test(test_memory),  cmocka_unit_test(test_sticky),
     cmocka_unit_test(test_interrupt), cmocka_unit_test(test_fork),
-    cmocka_unit_test(test_host_context),
+    cmocka_unit_test(test_host_context), cmocka_unit_test(test_tensor_maps),
+    cmocka_unit_test(test_persistent),
 };
 RUN_TESTS(tests)

@@ -7,6 +7,7 @@
 
 #include "core/os_posix.h"
 #include "runtime/runtime.h"
+#include "spec/support/fakecuda.h"
 #include "spec/support/test_kernels.h"
 #include "spec/unit/unit.h"
 
@@ -104,6 +105,29 @@ static inline GpImage *make_scale(GpSession *s, bool is_gpu) {
     return gp_image_copy(s, &image);
 }
 
+/* The same with a tensor map of the input, the virtual grid, and a launch that is persistent. */
+static inline GpImage *make_scale_map(GpSession *s, uint8_t rank) {
+    GpImage *plain = make_scale(s, true);
+    GpImageParam params[10];
+    GpImageMap map = {.arg = 1, .elem = GpElem_F32, .rank = rank, .box = {4, 8, 32}, .swizzle = 128};
+    GpImage with = *plain;
+    memcpy(params, plain->params, sizeof *params * plain->param_count);
+    params[6] = (GpImageParam){GpParam_TensorMap, 1, 0, GP_TENSOR_MAP_BYTES, 64};
+    for (uint8_t axis = 0; axis < 3; axis++)
+        params[7 + axis] = (GpImageParam){GpParam_Grid, 0, axis, 4, (uint16_t)(192 + 4 * axis)};
+    with.params = params;
+    with.param_count = GP_COUNT(params);
+    with.param_bytes = 204;
+    with.maps = &map;
+    with.map_count = 1;
+    with.entry = "scale_map";
+    with.threads = 128;
+    with.is_persistent = true;
+    GpImage *image = gp_image_copy(s, &with);
+    gp_image_release(plain);
+    return image;
+}
+
 static inline void open_world(World *w) {
     static const char script[] = "line1()\nline2()\nline3()\nline4()\nline5()\nline6()\n";
     static const char kernels[] = "fn scale() {\n    o[i] = * a[i];\n}\n";
@@ -129,14 +153,28 @@ static inline void open_world(World *w) {
     gp_image_release(image);
 }
 
-static inline int fake_live(void) {
+/* A function of the fake driver, or NULL where that is not loaded. */
+static inline void *fake_symbol(const char *name) {
     void *library = getenv("GPULUA_LIBCUDA")
                         ? dlopen(getenv("GPULUA_LIBCUDA"), RTLD_NOW | RTLD_NOLOAD)
                         : NULL;
-    int (*live)(void) = NULL;
-    void *symbol = library ? dlsym(library, "gp_fake_live") : NULL;
-    memcpy(&live, &symbol, sizeof symbol);
-    return live ? live() : 0;
+    return library ? dlsym(library, name) : NULL;
+}
+
+static inline int fake_number(const char *name) {
+    int (*number)(void) = NULL;
+    void *symbol = fake_symbol(name);
+    memcpy(&number, &symbol, sizeof symbol);
+    return number ? number() : 0;
+}
+static inline int fake_live(void) { return fake_number("gp_fake_live"); }
+static inline int fake_encodes(void) { return fake_number("gp_fake_encodes"); }
+
+static inline const FakeLaunch *fake_last(void) {
+    const FakeLaunch *(*last)(void) = NULL;
+    void *symbol = fake_symbol("gp_fake_last");
+    memcpy(&last, &symbol, sizeof symbol);
+    return last();
 }
 
 /* Everything that was taken is given back, here and in the driver. */
