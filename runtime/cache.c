@@ -137,7 +137,7 @@ static bool is_param_sound(const GpImageParam *p, const GpImage *m) {
     if ((uint32_t)p->offset + p->bytes > m->param_bytes)
         return false;
     if (p->kind == GpParam_TensorMap)
-        return p->bytes == GP_TENSOR_MAP_BYTES && p->axis < m->map_count &&
+        return p->bytes == GP_TENSOR_MAP_BYTES && m->maps && p->axis < m->map_count &&
                m->maps[p->axis].arg == p->arg;
     bool is_size = p->bytes == 1 || p->bytes == 2 || p->bytes == 4 || p->bytes == 8;
     return is_size && p->axis < (p->kind == GpParam_Grid ? 3 : GP_MAX_RANK);
