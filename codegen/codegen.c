@@ -48,7 +48,7 @@ static GpEmit *make_emit(Compile *c, const GpIrFn *fn) {
     e->is_gpu = c->target->kind == GpTarget_Nvptx;
     e->is_tile = fn->track == GpTrack_Tile;
     e->bound = GP_NEW_ARRAY(c->arena, GpBound, fn->next_id);
-    e->tensors = GP_NEW_ARRAY(c->arena, GpTensorArg, fn->param_count);
+    e->tensors = GP_NEW_ARRAY(c->arena, GpTensorArg, fn->next_id);
     return e;
 }
 

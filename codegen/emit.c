@@ -210,7 +210,7 @@ void gp_emit_attributes(GpEmit *e, LLVMValueRef func, uint32_t first) {
 /* Arguments in the order of gp_ir_abi: `*next` is the first of this parameter. */
 static void bind_tensor(GpEmit *e, uint32_t index, LLVMValueRef *args, uint32_t *next) {
     const GpIrType *type = e->fn->body->params[index]->type;
-    GpTensorArg *t = &e->tensors[index];
+    GpTensorArg *t = &e->tensors[e->fn->body->params[index]->id];
     t->param = &e->fn->params[index];
     t->base = args[(*next)++];
     for (int a = 0; a < type->shape.rank; a++)
@@ -331,12 +331,29 @@ void gp_op_lower_arith(GpEmit *e, const GpInst *inst) {
 
 void gp_op_lower_math(GpEmit *e, const GpInst *inst) { lower_elementwise(e, inst); }
 
+static void lower_make_tensor(GpEmit *e, const GpInst *inst) {
+    GpTensorArg *t = &e->tensors[inst->results[0]->id];
+    uint32_t rank = inst->results[0]->type->shape.rank;
+    GpIrParam *param = GP_NEW(e->arena, GpIrParam);
+    GpScalar last;
+    *param = (GpIrParam){.kind = GpParam_Base, .is_written = true};
+    param->unit_stride = rank && gp_ir_const(inst->operands[2 * rank], &last) && last.i == 1;
+    t->param = param;
+    t->base = gp_emit_get(e, inst->operands[0]);
+    for (uint32_t a = 0; a < rank; a++) {
+        t->dim[a] = gp_emit_get(e, inst->operands[1 + a]);
+        t->stride[a] = gp_emit_get(e, inst->operands[1 + rank + a]);
+    }
+}
+
 void gp_op_lower_tile(GpEmit *e, const GpInst *inst) {
     if (inst->op == GpOp_ProgramId || inst->op == GpOp_NumPrograms) {
         LLVMValueRef *from = inst->op == GpOp_ProgramId ? e->block_id : e->grid_dim;
         gp_emit_set(e, inst->results[0], from[inst->axis]);
     } else if (inst->op == GpOp_Dim) {
-        gp_emit_set(e, inst->results[0], e->tensors[inst->operands[0]->index].dim[inst->axis]);
+        gp_emit_set(e, inst->results[0], e->tensors[inst->operands[0]->id].dim[inst->axis]);
+    } else if (inst->op == GpOp_MakeTensor) {
+        lower_make_tensor(e, inst);
     } else if (e->is_gpu) {
         gp_tile_gpu_inst(e, inst);
     } else {

@@ -26,7 +26,8 @@ typedef struct GpBound {
     uint32_t count;
 } GpBound;
 
-/* A tensor parameter, unpacked. Offsets count elements. */
+/* A tensor, unpacked. Offsets count elements. `param` says what is known of it; of one that the
+** kernel made, no more than a constant stride does. */
 typedef struct GpTensorArg {
     const GpIrParam *param;
     LLVMValueRef base;
@@ -57,7 +58,7 @@ typedef struct GpEmit {
     const GpImageParam *abi;
     uint32_t abi_count;
     GpBound *bound;       /* by value id */
-    GpTensorArg *tensors; /* by parameter of the function */
+    GpTensorArg *tensors; /* by value id */
     LLVMValueRef mailbox; /* NULL without sites */
     LLVMValueRef block_id[3], grid_dim[3], thread_id[3], block_dim[3]; /* i32 */
     LLVMValueRef report; /* the function that fills the mailbox */

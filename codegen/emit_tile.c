@@ -24,7 +24,7 @@ LLVMValueRef gp_tile_start(GpEmit *e, const GpInst *inst, int axis) {
 }
 
 LLVMValueRef gp_tile_is_inside(GpEmit *e, const GpInst *inst) {
-    const GpTensorArg *t = &e->tensors[inst->operands[0]->index];
+    const GpTensorArg *t = &e->tensors[inst->operands[0]->id];
     const GpShape *shape = gp_tile_shape(inst);
     const GpValue *mask = gp_tile_mask(inst);
     LLVMValueRef all = mask ? gp_emit_get(e, mask) : gp_emit_bool(e, true);

@@ -22,7 +22,7 @@ static LLVMValueRef and_with(GpEmit *e, LLVMValueRef a, LLVMValueRef b) {
 /* Address of element c of the tile, and whether the tensor has it. */
 static GpPlace place_of(GpFusion *f, const GpInst *inst, const GpCoords *c) {
     GpEmit *e = f->e;
-    const GpTensorArg *t = &e->tensors[inst->operands[0]->index];
+    const GpTensorArg *t = &e->tensors[inst->operands[0]->id];
     const GpShape *shape = gp_tile_shape(inst);
     const GpValue *mask = gp_tile_mask(inst);
     LLVMValueRef offset = gp_emit_i64(e, 0), ok = NULL;

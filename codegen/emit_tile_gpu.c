@@ -175,7 +175,7 @@ typedef struct Access {
 } Access;
 
 static Access access_of(GpEmit *e, const GpInst *inst) {
-    Access a = {.inst = inst, .tensor = &e->tensors[inst->operands[0]->index]};
+    Access a = {.inst = inst, .tensor = &e->tensors[inst->operands[0]->id]};
     a.layout = gp_gpu_layout(e, gp_tile_shape(inst));
     a.elem = inst->operands[0]->type->elem;
     a.registers = gp_layout_registers(a.layout->layout);
@@ -268,8 +268,7 @@ typedef struct Sharing {
 } Sharing;
 
 static bool may_alias(const GpIrFn *fn, const GpValue *a, const GpValue *b) {
-    const GpIrParam *p = &fn->params[a->index], *q = &fn->params[b->index];
-    return a == b || (!p->is_unique && !q->is_unique && (p->is_written || q->is_written));
+    return a == b || (!gp_ir_is_unique(fn, a) && !gp_ir_is_unique(fn, b));
 }
 
 static bool is_same_place(const GpInst *a, const GpInst *b) {
@@ -378,7 +377,7 @@ static bool is_cheap(const GpEmit *e, const GpValue *v, int depth) {
     if (!v->inst || v->inst->region_count || gp_op_is_whole(v->inst->op) || depth == 0)
         return false;
     if (v->inst->op == GpOp_LoadTile)
-        return !e->tensors[v->inst->operands[0]->index].param->is_written;
+        return !e->tensors[v->inst->operands[0]->id].param->is_written;
     if (gp_math_needs_library(v->inst->op))
         return false;
     for (uint32_t i = 0; i < v->inst->operand_count; i++)
@@ -388,7 +387,7 @@ static bool is_cheap(const GpEmit *e, const GpValue *v, int depth) {
 }
 
 static LLVMValueRef load_at(GpEmit *e, const GpInst *inst, LLVMValueRef const *c) {
-    const GpTensorArg *t = &e->tensors[inst->operands[0]->index];
+    const GpTensorArg *t = &e->tensors[inst->operands[0]->id];
     const GpValue *mask = gp_tile_mask(inst);
     LLVMValueRef offset = gp_emit_i64(e, 0);
     LLVMValueRef ok = mask ? gp_emit_get(e, mask) : gp_emit_bool(e, true);

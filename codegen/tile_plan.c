@@ -38,9 +38,7 @@ static void note_use(GpTilePlan *plan, const GpValue *v, const GpInst *sink, boo
 }
 
 static bool may_alias(const GpIrFn *fn, const GpValue *a, const GpValue *b) {
-    if (a == b)
-        return true;
-    return !fn->params[a->index].is_unique && !fn->params[b->index].is_unique;
+    return a == b || (!gp_ir_is_unique(fn, a) && !gp_ir_is_unique(fn, b));
 }
 
 static bool writes_tensor(const GpIrFn *fn, const GpInst *inst, const GpValue *tensor) {

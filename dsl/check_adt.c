@@ -121,14 +121,17 @@ static void check_field_init(GpBody *b, GpAstFieldInit *f, const GpType *want) {
         gp_body_mismatch(b, f->node.span, want, local->type, GP_NO_REASON);
 }
 
-static void check_fields(GpBody *b, GpAstStructLit *s, const GpRes *res, bool *seen,
+/* False when one has no place in the struct. */
+static bool check_fields(GpBody *b, GpAstStructLit *s, const GpRes *res, bool *seen,
                          const char *name) {
     const GpDef *def = res->def;
+    bool are_known = true;
     for (uint32_t i = 0; i < s->fields.len; i++) {
         GpAstFieldInit *f = GP_AS(FieldInit, s->fields.at[i]);
         uint32_t at;
         if (!gp_body_find_field(def, f->name, &at)) {
             report_unknown_field(b, def, f, name);
+            are_known = false;
             if (f->value)
                 gp_body_expr(b, f->value, NULL);
             continue;
@@ -144,6 +147,30 @@ static void check_fields(GpBody *b, GpAstStructLit *s, const GpRes *res, bool *s
         fr->local = f->value ? NULL : gp_body_find_local(b, f->name, f->node.span);
         check_field_init(b, f, want);
     }
+    return are_known;
+}
+
+/* `dims` of a Shape or Array: an entry for each axis, or for each `-1`. Other slices than a
+** borrowed array are counted when the kernel is instantiated. */
+static void check_dims(GpBody *b, const GpAstStructLit *s, const GpType *type) {
+    GpDims dims;
+    bool is_dims = gp_ty_is_lang(type, GpLang_Shape) || gp_ty_is_lang(type, GpLang_Array);
+    GpNode *value = is_dims && s->fields.len ? GP_AS(FieldInit, s->fields.at[0])->value : NULL;
+    const GpType *given = value && value->type ? gp_zonk(b->c, value->type) : NULL;
+    int64_t count;
+    if (!given || given->kind != GpTy_Ref || given->inner->kind != GpTy_Array ||
+        !gp_const_value(given->inner->count, &count) || !gp_body_dims(b, type, &dims))
+        return;
+    int64_t dynamic = 0;
+    for (uint8_t i = 0; i < dims.rank; i++)
+        dynamic += dims.dim[i]->kind == GpConst_Dynamic;
+    if (count == dynamic || count == dims.rank)
+        return;
+    GpDiag *d = gp_diag(b->c->diags, GpDiag_G0157, value->span, gp_body_text(b, s->path->span),
+                        "`dims` has an entry for each axis, or for each `-1`");
+    gp_primary_label(d, "%lld here, for %u ax%s of which %lld %s `-1`", (long long)count, dims.rank,
+                     dims.rank == 1 ? "is" : "es", (long long)dynamic,
+                     dynamic == 1 ? "is" : "are");
 }
 
 const GpType *gp_check_struct_lit(GpBody *b, GpNode *n, const GpType *hint) {
@@ -178,12 +205,13 @@ const GpType *gp_check_struct_lit(GpBody *b, GpNode *n, const GpType *hint) {
         gp_unify(b->c, hint, type);
     bool *seen = GP_NEW_ARRAY(b->c->arena, bool, res->def->field_count);
     const char *name = gp_body_text(b, s->path->span);
-    check_fields(b, s, res, seen, name);
+    bool are_known = check_fields(b, s, res, seen, name);
+    check_dims(b, s, type);
     uint32_t missing;
     const char *names = gp_body_missing_fields(b, res->def, seen, &missing);
     if (s->base)
         gp_body_expect(b, s->base, type, GP_NO_REASON);
-    else if (missing)
+    else if (missing && are_known)
         gp_primary_label(
             gp_diag(b->c->diags, GpDiag_E0063, s->path->span,
                     gp_arena_printf(b->c->arena, "missing field%s %s in initializer of `%s`",

@@ -235,6 +235,16 @@ static void check_coords(const TileCall *c, uint32_t arg) {
                gp_arena_printf(c->b->c->arena, "the view has rank %u", x.rank));
 }
 
+/* A stride for each extent. */
+static void check_strides(const TileCall *c) {
+    GpDims shape, strides;
+    if (!dims_of(c, 1, &shape) || !dims_of(c, 2, &strides) || shape.rank == strides.rank)
+        return;
+    misfit(c, argument(c, 2)->span, "a tensor has as many strides as axes",
+           gp_arena_printf(c->b->c->arena, "%u stride%s of a tensor of rank %u", strides.rank,
+                           strides.rank == 1 ? "" : "s", shape.rank));
+}
+
 static void check_second(const TileCall *c) { check_coords(c, 1); }
 static void check_third(const TileCall *c) { check_coords(c, 2); }
 
@@ -263,7 +273,7 @@ static const Rule rules[] = {
     {GpIntrinsic_PartitionLoad, check_second},   {GpIntrinsic_PartitionRead, check_second},
     {GpIntrinsic_PartitionWrite, check_third},   {GpIntrinsic_TensorPartition, check_partition},
     {GpIntrinsic_PartitionFull, check_partition},     {GpIntrinsic_PartitionNested, check_partition},
-    {GpIntrinsic_PartitionPadded, check_partition},   {GpIntrinsic_PartitionPermuted, check_partition},
+    {GpIntrinsic_MakeTensor, check_strides},          {GpIntrinsic_PartitionPadded, check_partition},   {GpIntrinsic_PartitionPermuted, check_partition},
 };
 
 void gp_body_check_tile_call(GpBody *b, const GpDef *fn, GpNode *receiver, const GpNodeList *args,

@@ -237,6 +237,10 @@ GpVal gp_lower_expr(GpLower *lo, GpNode *n);      /* with its adjustments */
 GpSpot gp_lower_bare(GpLower *lo, GpNode *n);     /* without them */
 GpValue *gp_lower_scalar(GpLower *lo, GpNode *n); /* the only leaf */
 GpVal gp_lower_const(GpLower *lo, const GpConst *c, const GpType *t);
+/* The extents that a slice `dims` gives a shape (or an array): an entry for each axis, or for each
+** dynamic one; i32. False after a report. */
+bool gp_lower_dims(GpLower *lo, const GpVal *dims, const GpShape *shape, GpValue **out,
+                   GpSpan span);
 GpVal gp_lower_shape_value(GpLower *lo, const GpType *shape);
 GpNode *gp_lower_unparen(GpNode *n);
 

@@ -89,12 +89,25 @@ static GpVal init_value(GpLower *lo, GpAstFieldInit *f) {
     return gp_spot_read(lo, &s, f->node.span);
 }
 
+/* Shape { dims }: a leaf for each extent instead of the slice. */
+static GpVal lower_extents(GpLower *lo, GpNode *n, const GpType *t, GpNode *field) {
+    GpVal out = gp_lower_shape_value(lo, t), dims = init_value(lo, GP_AS(FieldInit, field));
+    GpShape shape = gp_lower_adt_shape(lo, t);
+    GpValue *at[GP_MAX_RANK] = {NULL};
+    if (gp_lower_dims(lo, &dims, &shape, at, n->span))
+        for (uint32_t i = 0; i < out.count; i++)
+            out.at[i].value = at[i];
+    return out;
+}
+
 static GpVal lower_struct(GpLower *lo, GpNode *n) {
     GpAstStructLit *s = GP_AS(StructLit, n);
     const GpType *t = gp_lower_node_type(lo, n);
     GpVal out = gp_lower_undef(lo, t);
     if (!n->res || t->kind != GpTy_Adt)
         return out;
+    if (gp_ty_is_lang(t, GpLang_Shape) && s->fields.len)
+        return lower_extents(lo, n, t, s->fields.at[0]);
     if (s->base) {
         GpVal base = gp_lower_expr(lo, s->base);
         put(&out, 0, &base);
@@ -111,6 +124,34 @@ static GpVal lower_struct(GpLower *lo, GpNode *n) {
     if (n->res->def->kind == GpDef_Variant)
         out.at[0].value = gp_build_int(&lo->b, GpElem_I32, n->res->def->variant_index);
     return out;
+}
+
+bool gp_lower_dims(GpLower *lo, const GpVal *dims, const GpShape *shape, GpValue **out,
+                   GpSpan span) {
+    GpSpot slice = gp_spot_deref(lo, *dims, span);
+    GpScalar count = {.u = UINT64_MAX};
+    uint32_t dynamic = 0, next = 0;
+    for (int i = 0; i < shape->rank; i++)
+        dynamic += shape->dim[i] == GP_DYNAMIC;
+    if (slice.kind == GpSpot_Slice)
+        (void)gp_ir_const(gp_spot_len(lo, &slice), &count);
+    bool is_whole = count.u == shape->rank;
+    if (!is_whole && count.u != dynamic) {
+        gp_lower_refuse(lo, span, "`dims` with neither an entry for each axis nor for each `-1`");
+        return false;
+    }
+    for (int i = 0; i < shape->rank; i++) {
+        next = is_whole ? (uint32_t)i : next;
+        if (shape->dim[i] != GP_DYNAMIC) {
+            out[i] = gp_build_int(&lo->b, GpElem_I32, shape->dim[i]);
+            continue;
+        }
+        GpValue *k = gp_build_int(&lo->b, GpElem_U64, next++);
+        GpSpot at = gp_spot_element(lo, slice, k, NULL, span);
+        GpVal v = gp_spot_read(lo, &at, span);
+        out[i] = gp_lower_get(lo, &v, 0);
+    }
+    return true;
 }
 
 static GpVal lower_range(GpLower *lo, GpNode *n) {
@@ -139,6 +180,18 @@ static GpSpot bare_path(GpLower *lo, GpNode *n) {
     return gp_spot_var(lo, var);
 }
 
+/* shape.dims: its extents as a slice. */
+static GpSpot field_of_shape(GpLower *lo, const GpSpot *shape, GpNode *n) {
+    GpVal v = gp_spot_read(lo, shape, n->span);
+    const GpType *slice = gp_lower_node_type(lo, n);
+    const GpType *array = gp_ty_array(lo->types, gp_ty_elem(lo->types, GpElem_I32),
+                                      gp_const_int(lo->types, v.count));
+    v.type = array;
+    GpSpot extents = gp_spot_value(v);
+    GpVal ref = gp_spot_borrow(lo, &extents, gp_ty_ref(lo->types, array, false), n->span);
+    return gp_spot_value(gp_spot_unsize(lo, ref, slice, n->span));
+}
+
 static GpSpot bare_field(GpLower *lo, GpNode *n) {
     GpAstField *f = GP_AS(Field, n);
     GpSpot base = gp_lower_place(lo, f->base);
@@ -147,6 +200,8 @@ static GpSpot bare_field(GpLower *lo, GpNode *n) {
         base = gp_spot_deref(lo, gp_spot_read(lo, &base, n->span), n->span);
     if (!res || res->kind != GpRes_Field || res->index >= gp_lower_field_count(base.type))
         return gp_spot_value(gp_lower_undef(lo, gp_lower_node_type(lo, n)));
+    if (gp_ty_is_lang(base.type, GpLang_Shape))
+        return field_of_shape(lo, &base, n);
     return gp_spot_part(lo, &base, gp_lower_field_type(lo, base.type, res->index),
                         gp_lower_field_at(lo, base.type, res->index), n->span);
 }

@@ -52,17 +52,21 @@ GpVal gp_lower_PointerToTile(GpLower *lo, const GpLowerCall *call) {
     return pack(lo, call, p);
 }
 
-GpVal gp_lower_TileToPointer(GpLower *lo, const GpLowerCall *call) {
-    Pointers p = read_pointers(lo, call, 0);
+GpValue *gp_tile_address(GpLower *lo, const GpLowerCall *call, uint32_t arg) {
+    Pointers p = read_pointers(lo, call, arg);
     GpScalar k;
     if (gp_ir_const(p.offsets, &k) && k.i == 0)
-        return gp_call_result(lo, call, p.base);
+        return p.base;
     GpElem elem = p.base->type->elem;
     const GpIrType *t = gp_ir_scalar(lo->fn, GpElem_I64);
     GpValue *off = gp_build(&lo->b, GpOp_Extract, &p.offsets, 1, &t, 1)->results[0];
     off = gp_build2(&lo->b, GpOp_Mul, off, offset_const(lo, t, gp_elem_info[elem].bytes));
     GpValue *sum = gp_build2(&lo->b, GpOp_Add, int_of_address(lo, p.base), off);
-    return gp_call_result(lo, call, address_of_int(lo, sum, elem));
+    return address_of_int(lo, sum, elem);
+}
+
+GpVal gp_lower_TileToPointer(GpLower *lo, const GpLowerCall *call) {
+    return gp_call_result(lo, call, gp_tile_address(lo, call, 0));
 }
 
 GpVal gp_lower_PointerOffset(GpLower *lo, const GpLowerCall *call) {

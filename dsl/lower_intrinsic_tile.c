@@ -15,6 +15,9 @@ GpValue *gp_tile_dim(GpLower *lo, GpValue *tensor, uint32_t axis) {
     int64_t known = tensor->type->shape.dim[axis];
     if (known != GP_DYNAMIC)
         return gp_build_int(&lo->b, GpElem_I32, known);
+    GpValue *made = gp_lower_resolve(tensor);
+    if (made->inst && made->inst->op == GpOp_MakeTensor)
+        return made->inst->operands[1 + axis];
     const GpIrType *t = gp_ir_scalar(lo->fn, GpElem_I32);
     GpInst *inst = gp_build(&lo->b, GpOp_Dim, &tensor, 1, &t, 1);
     inst->axis = (uint8_t)axis;

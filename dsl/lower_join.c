@@ -159,10 +159,18 @@ static void merge(GpLower *lo, GpJoin *j, GpVal *out, MergedList *list) {
     }
 }
 
+/* A tensor is known where it is used: what no branch decides. */
+static void check_merged(GpLower *lo, const GpIrType *t) {
+    if (t->kind == GpIrType_Tensor)
+        gp_lower_refuse(lo, lo->b.span, "a tensor that is one or another");
+}
+
 static const GpIrType **merged_types(GpLower *lo, const MergedList *list) {
     const GpIrType **types = GP_NEW_ARRAY(lo->arena, const GpIrType *, list->len);
-    for (uint32_t i = 0; i < list->len; i++)
+    for (uint32_t i = 0; i < list->len; i++) {
         types[i] = list->at[i].type;
+        check_merged(lo, types[i]);
+    }
     return types;
 }
 
@@ -303,6 +311,7 @@ static MergedList carried_list(GpLower *lo, const GpCarry *c) {
         if (!c->params[k])
             continue;
         Merged m = {.is_value = false, .index = k, .type = c->params[k]->type};
+        check_merged(lo, m.type);
         GP_PUSH(lo->arena, &list, m);
     }
     return list;

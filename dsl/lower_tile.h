@@ -1,5 +1,5 @@
-/* Between the expansions of cutile::core (lower_intrinsic_tile.c, _view.c, _shape.c, _reduce.c,
-** _named.c, _ptr.c). Not for other files. */
+/* Between the expansions of cutile::core (lower_intrinsic_tile.c, _view.c, _raw.c, _shape.c,
+** _reduce.c, _named.c, _ptr.c). Not for other files. */
 #ifndef GP_LOWER_TILE_H
 #define GP_LOWER_TILE_H
 
@@ -19,6 +19,15 @@ void gp_tile_read(GpLower *lo, const GpLowerCall *call, GpValue **x, uint32_t co
 /* Coordinates from an array (or tuple) argument, as i32; false after a report. */
 bool gp_tile_read_coords(GpLower *lo, const GpLowerCall *call, uint32_t arg, uint32_t rank,
                          GpValue **coords);
+
+/* ---- lower_intrinsic_ptr.c */
+/* The one address of a pointer tile of rank 0. */
+GpValue *gp_tile_address(GpLower *lo, const GpLowerCall *call, uint32_t arg);
+
+/* ---- lower_intrinsic_raw.c */
+/* Extents are i32 and constant where the shape says so. */
+GpValue *gp_tile_make_tensor(GpLower *lo, GpValue *address, const GpShape *shape,
+                             GpValue *const *extents, GpValue *const *strides);
 
 /* ---- lower_intrinsic_shape.c */
 /* The axes that an Array type names; false when they are no order of `rank` axes. */

@@ -63,6 +63,18 @@ GpFlow gp_interp_Dim(GpInterp *in, const GpInst *inst) {
     return GpFlow_Next;
 }
 
+/* The cell of a tensor that is made refers to this place, made with the instruction. */
+GpFlow gp_interp_MakeTensor(GpInterp *in, const GpInst *inst) {
+    GpInterpTensor *t = (GpInterpTensor *)(uintptr_t)gp_interp_result(in, inst)->u;
+    uint32_t rank = inst->results[0]->type->shape.rank;
+    t->base = (uint8_t *)(uintptr_t)gp_interp_get(in, inst, 0).u;
+    for (uint32_t a = 0; a < rank; a++) {
+        t->dim[a] = gp_interp_get(in, inst, 1 + a).i;
+        t->stride[a] = gp_interp_get(in, inst, 1 + rank + a).i;
+    }
+    return GpFlow_Next;
+}
+
 /* Where tile elements lie in a tensor. */
 typedef struct Access {
     const GpInterpTensor *tensor;

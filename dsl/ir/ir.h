@@ -267,6 +267,8 @@ uint32_t *gp_ir_count_uses(const GpIrFn *fn, GpArena *arena);
 GpEffect gp_ir_effect(const GpInst *inst);
 /* Both are of one operation: their attributes are equal. */
 bool gp_ir_same_attrs(const GpInst *a, const GpInst *b);
+/* Nothing else reaches the elements of this tensor or address: a parameter that says so. */
+bool gp_ir_is_unique(const GpIrFn *fn, const GpValue *v);
 /* The padding value of a load_tile. */
 GpScalar gp_ir_pad(const GpInst *inst);
 /* True when an instruction of `r`, nested ones included, may write memory or synchronise. */

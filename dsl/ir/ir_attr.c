@@ -60,6 +60,10 @@ bool gp_ir_attr_is_silent(const GpInst *inst, GpIrAttr attr) {
     return form == GpIrForm_Flag && !*(const bool *)gp_ir_attr_at(inst, attr);
 }
 
+bool gp_ir_is_unique(const GpIrFn *fn, const GpValue *v) {
+    return v->region == fn->body && !v->inst && fn->params[v->index].is_unique;
+}
+
 GpScalar gp_ir_pad(const GpInst *inst) {
     return inst->imm.u ? inst->imm : (GpScalar){.elem = inst->results[0]->type->elem};
 }

@@ -265,6 +265,28 @@ static bool check_Dim(V *v, I *inst) {
            need(v, inst, is_scalar(out(inst), GpElem_I32), "the result is an i32");
 }
 
+static bool check_MakeTensor(V *v, I *inst) {
+    if (!need(v, inst, inst->operand_count >= 1 && inst->result_count == 1,
+              "it takes an address and gives a tensor"))
+        return false;
+    const GpIrType *t = out(inst);
+    uint32_t rank = t->shape.rank;
+    if (!need(v, inst, t->kind == GpIrType_Tensor && in(inst, 0)->kind == GpIrType_Ptr &&
+                           in(inst, 0)->elem == t->elem && inst->operand_count == 1 + 2 * rank,
+              "it makes a tensor of the address's element type of extents and strides"))
+        return false;
+    for (uint32_t i = 0; i < rank; i++) {
+        GpScalar extent;
+        if (!is_scalar(in(inst, 1 + i), GpElem_I32) ||
+            !is_scalar(in(inst, 1 + rank + i), GpElem_I64))
+            return gp_ir_refuse(v, inst, "extents are i32 and strides i64");
+        if (t->shape.dim[i] != GP_DYNAMIC &&
+            !(gp_ir_const(inst->operands[1 + i], &extent) && extent.i == t->shape.dim[i]))
+            return gp_ir_refuse(v, inst, "an extent is another than the type says");
+    }
+    return true;
+}
+
 /* Tile coordinates from operand `first` on, then perhaps a mask. */
 static bool check_access(V *v, I *inst, uint32_t first, const GpIrType *tile) {
     const GpIrType *tensor = in(inst, 0);

@@ -18,7 +18,7 @@ pub mod core {
 
     #[lang = "Shape"]
     #[derive(Clone, Copy)]
-    pub struct Shape<const S: [i32; N]> {}
+    pub struct Shape<'a, const S: [i32; N]> { pub dims: &'a [i32] }
 
     #[lang = "Tile"]
     #[derive(Clone, Copy)]
@@ -73,7 +73,7 @@ pub mod core {
         #[intrinsic = "PartitionFull"]
         pub unsafe fn partition_full_mut<const R: [i32; N]>(&self, shape: Shape<R>) -> PartitionMut<E, R>;
         #[intrinsic = "TensorShape"]
-        pub fn shape(&self) -> Shape<S>;
+        pub fn shape(&self) -> Shape<'static, S>;
     }
 
     impl<E: ElementType, const S: [i32; N]> Partition<E, S> {
@@ -98,6 +98,8 @@ pub mod core {
     pub unsafe fn load_view_tko_mut<E: ElementType, const S: [i32; N], const RANK: usize, O: ordering::Mode, C: scope::Mode, T: tma::Mode>(view: &PartitionMut<E, S>, index: [i32; RANK], memory_ordering: O, memory_scope: C, latency: Option<i32>, tma: T) -> Tile<E, S>;
     #[intrinsic(PartitionWrite, "unchecked")]
     pub unsafe fn store_view_tko_mut<E: ElementType, const S: [i32; N], const RANK: usize, O: ordering::Mode, C: scope::Mode, T: tma::Mode>(view: &mut PartitionMut<E, S>, tile: Tile<E, S>, index: [i32; RANK], memory_ordering: O, memory_scope: C, latency: Option<i32>, tma: T) -> Token;
+    #[intrinsic = "MakeTensor"]
+    pub unsafe fn make_tensor_view<E: ElementType, const S: [i32; N], const P: [i32; N]>(base: PointerTile<*mut E, { [] }>, shape: Shape<S>, strides: Array<P>, token: Token) -> Tensor<E, S>;
     #[intrinsic = "PartitionPadded"]
     pub fn make_partition_view<E: ElementType, const S: [i32; N], const R: [i32; N], P: padding::Mode, M: dim_map::Mode>(tensor_view: &Tensor<E, S>, tile: Shape<R>, padding_value: P, dim_map: M, token: Token) -> Partition<E, R>;
     #[intrinsic = "PartitionPadded"]
@@ -167,7 +169,7 @@ pub mod core {
         #[intrinsic = "TransposeTile"]
         pub fn transpose<const R: [i32; N]>(self) -> Tile<E, R>;
         #[intrinsic = "TileShape"]
-        pub fn shape(&self) -> Shape<S>;
+        pub fn shape(&self) -> Shape<'static, S>;
     }
     #[intrinsic = "PermuteTile"]
     pub fn permute<E: ElementType, const S: [i32; N], const P: [i32; N], const R: [i32; N]>(source: Tile<E, S>, permutation: Array<P>) -> Tile<E, R>;

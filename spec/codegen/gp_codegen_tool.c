@@ -550,6 +550,7 @@ static void run_op(Tool *t, GpOp op, GpElem elem) {
     case GpSig_ToScalar:
     case GpSig_Axis:
     case GpSig_Dim:
+    case GpSig_MakeTensor:
     case GpSig_LoadTile:
     case GpSig_StoreTile:
     case GpSig_PtrAdd:
