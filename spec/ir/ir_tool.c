@@ -239,7 +239,7 @@ static void print_overwrites(const Tool *t) {
 }
 
 static void print_abi(const Tool *t) {
-    static const char *const kinds[] = {"base", "dim", "stride", "len", "scalar", "mailbox"};
+    static const char *const kinds[] = {"base", "dim", "stride", "len", "scalar", "grid", "map", "mailbox"};
     uint32_t count, bytes;
     GpImageParam *params = gp_ir_abi(t->fn, t->arena, &count, &bytes);
     for (uint32_t i = 0; i < count; i++)
