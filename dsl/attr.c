@@ -137,13 +137,15 @@ static void read_entry_key(const Attr *a, GpSym key, GpNode *arg, GpNode *value)
             malformed(a, value->span, "`(sm_90 = (occupancy = 2))`");
     } else if (strcmp(name, "print_ir") == 0) {
         (void)is_true(a, value); /* `gpulua emit` shows IR */
+    } else if (strcmp(name, "dump_mlir_dir") == 0) { /* likewise */
+        if (!string_of(a, value))
+            malformed(a, value->span, "a folder: `\"out\"`");
     } else if (strcmp(name, "unchecked_accesses") == 0) {
         a->def->kernel.unchecked = is_true(a, value);
     } else if (strcmp(name, "deny_in_kernel_checks") == 0) {
         if (is_true(a, value))
             refuse(a, arg->span, gp_arena_printf(check_of(a)->arena, "`%s`", name));
-    } else if (strcmp(name, "preconditions") == 0 || strcmp(name, "dump_mlir_dir") == 0 ||
-               strcmp(name, "use_debug_mlir") == 0) {
+    } else if (strcmp(name, "preconditions") == 0 || strcmp(name, "use_debug_mlir") == 0) {
         refuse(a, arg->span, gp_arena_printf(check_of(a)->arena, "`%s`", name));
     } else {
         malformed(a, arg->span, "`optimization_hints`, `preconditions` or `unchecked_accesses`");
@@ -300,6 +302,16 @@ static void read_Derive(const Attr *a) {
                    name ? gp_arena_printf(check_of(a)->arena, "`#[derive(%s)]`", name->name)
                         : "this derive");
     }
+}
+
+/* `const S: [i32; N]` of the item stands for every rank. */
+static void read_AnyRank(const Attr *a) {
+    if (a->def->kind == GpDef_Trait || a->def->kind == GpDef_Impl)
+        a->def->is_any_rank = true;
+    else
+        gp_primary_label(
+            gp_diag(check_of(a)->diags, GpDiag_G0204, a->node->node.span, a->name),
+            "not a trait or impl");
 }
 
 static void read_Ignore(const Attr *a) { (void)a; }

@@ -93,6 +93,7 @@ struct GpDef {
     bool is_impl_trait;       /* TypeParam: stands for `impl Trait` in a parameter's type */
     bool has_bad_bound;       /* TypeParam: a trait of its bounds was not found */
     bool is_copy;             /* Struct, Union, Enum: derives or implements Copy */
+    bool is_any_rank;         /* Trait, Impl: its [i32; N] are of every length */
 
     /* Module, Enum, Trait, Impl, Struct: what it holds */
     GpMap types, values, macros; /* GpSym -> GpDef * */

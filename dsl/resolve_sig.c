@@ -75,10 +75,10 @@ void gp_resolve_generics(GpCollect *k, GpDef *def) {
     }
 }
 
-/* [i32; N] in the built-in crates: any rank. */
+/* [i32; N] in the built-in crates and in items that are variadic: any rank. */
 static const GpType *const_type_of(GpCollect *k, GpDef *def, GpNode *node) {
     GpTypes *ts = k->c->types;
-    if (k->is_std && node->kind == GpNode_TypeArray)
+    if ((k->is_std || def->is_any_rank) && node->kind == GpNode_TypeArray)
         return gp_ty_array(ts, gp_ty_elem(ts, GpElem_I32), gp_const_error(ts));
     const GpType *t = gp_type_of_node(k->c, def, node);
     bool is_int = t->kind == GpTy_Usize || t->kind == GpTy_Isize ||

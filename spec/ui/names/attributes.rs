@@ -46,3 +46,7 @@ fn part(#[inline] x: i32, #[odd] y: i32) {
 #[allow(dead_code)]
 /// Documented.
 fn good() {}
+#[cuda_tile::variadic_impl(N = 6)]
+fn of_no_trait() {}
+#[cutile::entry(dump_mlir_dir = 3)]
+fn dumped() {}
