@@ -13,13 +13,12 @@ static GpVal refuse_mode(GpLower *lo, const GpLowerCall *call, uint32_t arg, con
     return gp_lower_undef(lo, call->type);
 }
 
-/* Nearest even, or a mode that lets any near result stand; absent too. */
-static bool is_near(const GpLowerCall *call, uint32_t arg) {
-    static const char *const near[] = {"", "NearestEven", "Approx", "Full"};
-    for (size_t i = 0; i < GP_COUNT(near); i++)
-        if (is_mode(call, arg, near[i]))
-            return true;
-    return false;
+/* Approx and Full let any near result stand, so nearest does; absent is nearest too. */
+static GpRounding rounding_of(const GpLowerCall *call, uint32_t arg) {
+    return is_mode(call, arg, "PositiveInf")   ? GpRounding_Up
+           : is_mode(call, arg, "NegativeInf") ? GpRounding_Down
+           : is_mode(call, arg, "Zero")        ? GpRounding_Zero
+                                               : GpRounding_Near;
 }
 
 static GpValue *constant(GpLower *lo, const GpIrType *t, double f) {
@@ -66,10 +65,10 @@ static const Row *find_row(const GpLowerCall *call) {
     gp_unreachable();
 }
 
-static GpVal build_row(GpLower *lo, const GpLowerCall *call, const Row *row, GpValue **x) {
-    const GpIrType *t = x[0]->type;
-    return gp_call_result(lo, call,
-                          gp_build(&lo->b, row->op, x, row->operands, &t, 1)->results[0]);
+static GpValue *round_row(GpLower *lo, GpOp op, GpValue **x, uint32_t count, GpRounding mode) {
+    if (mode != GpRounding_Near)
+        return gp_round_op(lo, op, x, count, mode);
+    return gp_build(&lo->b, op, x, count, &x[0]->type, 1)->results[0];
 }
 
 /* overflow:: modes promise that nothing wraps, and wrapping keeps every promise. */
@@ -77,7 +76,7 @@ GpVal gp_lower_NamedInt(GpLower *lo, const GpLowerCall *call) {
     const Row *row = find_row(call);
     GpValue *x[3];
     gp_tile_read(lo, call, x, row->operands);
-    return build_row(lo, call, row, x);
+    return gp_call_result(lo, call, round_row(lo, row->op, x, row->operands, GpRounding_Near));
 }
 
 /* Modes after the operands: rounding, then ftz. */
@@ -86,12 +85,12 @@ GpVal gp_lower_NamedFloat(GpLower *lo, const GpLowerCall *call) {
     uint32_t rounding = row->operands, ftz = rounding + 1;
     GpValue *x[3];
     gp_tile_read(lo, call, x, row->operands);
-    if (!is_near(call, rounding))
-        return refuse_mode(lo, call, rounding, "rounding", x[0]->type->elem);
     for (uint32_t i = 0; i < row->operands; i++)
         x[i] = flush(lo, call, ftz, x[i]);
-    GpVal v = build_row(lo, call, row, x);
-    return gp_call_result(lo, call, flush(lo, call, ftz, gp_lower_get(lo, &v, 0)));
+    GpValue *r = round_row(lo, row->op, x, row->operands, rounding_of(call, rounding));
+    if (!r)
+        return refuse_mode(lo, call, rounding, "rounding", x[0]->type->elem);
+    return gp_call_result(lo, call, flush(lo, call, ftz, r));
 }
 
 /* Quotients round toward zero; one less where the rest has the other sign than the divisor rounds
@@ -222,33 +221,9 @@ GpVal gp_lower_MinMaxFloat(GpLower *lo, const GpLowerCall *call) {
     return gp_call_result(lo, call, v);
 }
 
-/* The neighbour of a root that is on the other side of the exact one: squares of narrower types
-** are exact in a type of twice the digits. Roots are positive, so bits count as they do. */
-static GpValue *correct_root(GpLower *lo, GpValue *x, GpValue *root, bool is_down) {
-    bool is_f32 = x->type->elem == GpElem_F32;
-    GpElem wide = is_f32 ? GpElem_F64 : GpElem_F32, bits = is_f32 ? GpElem_I32 : GpElem_I16;
-    const GpIrType *it = x->type->kind == GpIrType_Tile
-                             ? gp_ir_tile(lo->fn, bits, &x->type->shape)
-                             : gp_ir_scalar(lo->fn, bits);
-    GpValue *r = gp_build_cast(&lo->b, root, wide), *square = gp_build2(&lo->b, GpOp_Mul, r, r);
-    GpValue *is_off = gp_build_cmp(&lo->b, is_down ? GpPred_Gt : GpPred_Lt, square,
-                                   gp_build_cast(&lo->b, x, wide));
-    GpValue *n = gp_build(&lo->b, GpOp_Bitcast, &root, 1, &it, 1)->results[0];
-    n = gp_build2(&lo->b, is_down ? GpOp_Sub : GpOp_Add, n, integer(lo, it, 1));
-    GpValue *next = gp_build(&lo->b, GpOp_Bitcast, &n, 1, &x->type, 1)->results[0];
-    return gp_build_select(&lo->b, is_off, next, root);
-}
-
 GpVal gp_lower_RootMode(GpLower *lo, const GpLowerCall *call) {
     GpValue *x = flush(lo, call, 2, gp_call_scalar(lo, call, 0));
-    GpValue *root = gp_build1(&lo->b, GpOp_Sqrt, x);
-    GpElem elem = x->type->elem;
-    if (!is_near(call, 1)) {
-        if (elem != GpElem_F32 && elem != GpElem_F16 && elem != GpElem_BF16)
-            return refuse_mode(lo, call, 1, "rounding", elem);
-        root = correct_root(lo, x, root, !is_mode(call, 1, "PositiveInf"));
-    }
-    return gp_call_result(lo, call, root);
+    return gp_call_result(lo, call, round_row(lo, GpOp_Sqrt, &x, 1, rounding_of(call, 1)));
 }
 
 GpVal gp_lower_MathMode(GpLower *lo, const GpLowerCall *call) {
@@ -259,36 +234,31 @@ GpVal gp_lower_MathMode(GpLower *lo, const GpLowerCall *call) {
 
 /* ---- Conversions ---------------------------------------------------------------------------- */
 
-/* Whether every value of one type is one of the other. */
-static bool is_exact(GpElem from, GpElem to) {
-    if (gp_elem_is_float(from))
-        return gp_elem_info[from].bits < gp_elem_info[to].bits ||
-               (from == to); /* f16 and bf16 have no greater type of their width */
-    int digits = to == GpElem_F64 ? 53 : to == GpElem_F32 ? 24 : to == GpElem_F16 ? 11 : 8;
-    return (int)gp_elem_info[from].bits <= digits;
-}
-
-/* A float to an integer: rounded to a whole number first, then exact. */
+/* A float as a whole number: what the conversion to an integer then keeps. */
 static GpValue *to_whole(GpLower *lo, const GpLowerCall *call, GpValue *x) {
-    if (is_mode(call, 1, "NegativeInf"))
-        return gp_build1(&lo->b, GpOp_Floor, x);
-    if (is_mode(call, 1, "PositiveInf"))
+    switch (rounding_of(call, 1)) {
+    case GpRounding_Up:
         return gp_build1(&lo->b, GpOp_Ceil, x);
-    return is_mode(call, 1, "Zero") ? x : NULL;
+    case GpRounding_Down:
+        return gp_build1(&lo->b, GpOp_Floor, x);
+    case GpRounding_Zero:
+        return x;
+    case GpRounding_Near:
+        return gp_round_even(lo, x);
+    }
+    gp_unreachable();
 }
 
 GpVal gp_lower_NamedConvert(GpLower *lo, const GpLowerCall *call) {
     GpValue *x = gp_call_scalar(lo, call, 0);
     GpElem from = x->type->elem, to = gp_lower_adt_elem(call->type);
     uint32_t have = gp_elem_info[from].bits, want = gp_elem_info[to].bits;
+    bool is_to_float = gp_call_is(call, "ftof") || gp_call_is(call, "itof");
     if (gp_call_is(call, "ftoi")) {
         x = to_whole(lo, call, x);
-        if (!x)
-            return refuse_mode(lo, call, 1, "rounding", from);
-    } else if (gp_call_is(call, "ftof") || gp_call_is(call, "itof")) {
-        if (!is_near(call, 1) && !is_exact(from, to))
-            return refuse_mode(lo, call, 1, "rounding", from);
-    } else if (gp_call_is(call, "exti") ? have > want : have < want) {
+    } else if (is_to_float && rounding_of(call, 1) != GpRounding_Near) {
+        return gp_call_result(lo, call, gp_round_convert(lo, x, to, rounding_of(call, 1)));
+    } else if (!is_to_float && (gp_call_is(call, "exti") ? have > want : have < want)) {
         gp_lower_refuse(lo, call->span, "`%s` from `%s` to `%s`", call->def->name->name,
                         gp_elem_info[from].name, gp_elem_info[to].name);
         return gp_lower_undef(lo, call->type);

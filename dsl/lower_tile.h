@@ -34,6 +34,16 @@ GpValue *gp_tile_make_tensor(GpLower *lo, GpValue *address, const GpShape *shape
 bool gp_tile_perm(GpLower *lo, const GpType *array, uint32_t rank, GpPerm *out);
 GpValue *gp_tile_permute(GpLower *lo, GpValue *x, GpPerm perm);
 
+/* ---- lower_round.c */
+typedef enum GpRounding { GpRounding_Near, GpRounding_Up, GpRounding_Down, GpRounding_Zero } GpRounding;
+/* Add, Sub, Mul, Div, Fma or Sqrt of floats, rounded in a direction; NULL where that is not known
+** how: fma of f64. */
+GpValue *gp_round_op(GpLower *lo, GpOp op, GpValue **x, uint32_t count, GpRounding mode);
+/* A number as a float, rounded in a direction. */
+GpValue *gp_round_convert(GpLower *lo, GpValue *x, GpElem to, GpRounding mode);
+/* Floats to whole numbers, halves to the even one. */
+GpValue *gp_round_even(GpLower *lo, GpValue *x);
+
 /* The name of the unit struct that a marker argument is; "" for one that was left out. */
 const char *gp_tile_marker(const GpLowerCall *call, uint32_t arg);
 

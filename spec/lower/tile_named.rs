@@ -29,9 +29,11 @@ fn named(z: &mut Tensor<f32, {[8]}>, x: &Tensor<f32, {[-1]}>, n: &Tensor<i32, {[
 // CHECK: max %b, %[[A:[0-9]+]]
 // CHECK: cmp[ne] %b, %b
 // CHECK: %c = select %{{[0-9]+}}, %[[A]]
-// CHECK: sqrt %c : tile<8 x f32>
-// CHECK: cast %{{[0-9]+}} : tile<8 x f64>
+// CHECK: cast %c : tile<8 x f64>
+// CHECK: sqrt %{{[0-9]+}} : tile<8 x f64>
+// CHECK: fma
 // CHECK: bitcast {{.*}} : tile<8 x i32>
+// CHECK: sqrt %c : tile<8 x f32>
 // CHECK: rsqrt
 // CHECK: exp2 %c
 // CHECK: div %i, %one

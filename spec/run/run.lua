@@ -13,7 +13,19 @@ local h = require "harness"
 local formats = require "formats"
 local matrix = require "matrix"
 
-local CASES = { "cases_ops", "cases_casts", "cases_mpfr", "cases_shapes", "cases_control", "cases_tile", "cases_types", "cases_tile_fns", "cases_views", "cases_examples" }
+local CASES = {
+  "cases_ops",
+  "cases_casts",
+  "cases_mpfr",
+  "cases_round",
+  "cases_shapes",
+  "cases_control",
+  "cases_tile",
+  "cases_types",
+  "cases_tile_fns",
+  "cases_views",
+  "cases_examples",
+}
 
 local options = { device = os.getenv("GPULUA_DEVICE") or "cpu", seed = os.time() }
 local i = 1

@@ -1,13 +1,10 @@
 // Modes and element types that are refused by name.
 #[tile]
-fn add<E: FloatElement>(z: &mut Tensor<E, {[4]}>) {
+fn fused<E: FloatElement>(z: &mut Tensor<E, {[4]}>) {
     let t = z.load();
-    z.store(addf(t, t, rounding::Zero, ftz::Disabled));
+    z.store(fma(t, t, t, rounding::Zero, ftz::Disabled));
 }
-//@ call add(part f32 [8] tile [4])
-#[tile]
-fn root(z: &mut Tensor<f64, {[4]}>) { z.store(sqrt(z.load(), rounding::PositiveInf, ftz::Disabled)); }
-//@ call root(part f64 [8] tile [4])
+//@ call fused(part f64 [8] tile [4])
 #[tile]
 fn narrow(z: &mut Tensor<i16, {[4]}>) {
     let t: Tile<i32, {[4]}> = exti(z.load());
@@ -21,12 +18,6 @@ fn bits(z: &mut Tensor<i16, {[4]}>) {
     z.store(z.load());
 }
 //@ call bits(part i16 [8] tile [4])
-#[tile]
-fn nearest(z: &mut Tensor<f32, {[4]}>) {
-    let t: Tile<i32, {[4]}> = ftoi(z.load(), rounding::NearestEven);
-    z.store(z.load());
-}
-//@ call nearest(part f32 [8] tile [4])
 #[tile]
 fn product(z: &mut Tensor<f32, {[4, 4]}>) {
     let h: Tile<bf16, {[4, 4]}> = ftof(z.load(), rounding::NearestEven);
