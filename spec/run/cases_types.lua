@@ -343,6 +343,26 @@ local function check_pointers(h, dtype, load, lscope, store, sscope)
   end
 end
 
+local RAW = [[
+  #[tile]
+  unsafe fn f(z: &mut Tensor<$T, {[8]}>, p: *mut $T, n: i32) {
+      let shape = Shape::<{[-1]}> { dims: &[n] };
+      let odd = make_tensor_view(pointer_to_tile(p).offset(1), shape, const_array![2], new_token_unordered());
+      z.store(odd.partition(shape![8]).load([program_id(0)]));
+  }
+]]
+
+-- Every other element, of a tensor that the kernel makes.
+local function check_raw(h, dtype)
+  local f, n = formats.of[dtype], 43
+  local codes, want = formats.data(f, 2 * n, h.seed_of("raw", dtype)), {}
+  for i = 1, n do want[i] = codes[2 * i] end
+  local k, z = gpu.kernels(filled(RAW, { T = dtype }), "raw").f, gpu.zeros({ n }, dtype)
+  k(z:tiles { 8 }, h.tensor(dtype, formats.pack(f, codes)), n):sync()
+  local is_right, wrong = h.compare(dtype, z:to_bytes(), want, 0)
+  if h.check(is_right, "a tensor of an address, %s: %s", dtype, wrong) then covered(h, k, dtype, "make_tensor") end
+end
+
 local SCOPES = { "TileBlock", "Device", "System" }
 
 local function check_orderings(h)
@@ -562,6 +582,7 @@ return function(h)
   each("bitcast", check_bitcast)
   h.group("types.mma", check_products)
   each("pointers", function(_, dtype) check_pointers(h, dtype, "Weak", nil, "Weak", nil) end)
+  each("raw", check_raw)
   h.group("types.orderings", check_orderings)
   each("atomics", check_atomics)
   h.group("types.update_orderings", check_update_orderings)

@@ -88,12 +88,13 @@ function matrix.check(h)
 end
 
 function matrix.counts()
-  local all, run = 0, 0
+  local all, run, refused = 0, 0, 0
   each(function(_, _, cell)
     all = all + 1
     run = run + (cell == "run" and 1 or 0)
+    refused = refused + (cell and cell ~= "run" and 1 or 0)
   end)
-  return all, run
+  return all, run, refused
 end
 
 -- One line an operation: ok, or the code of the refusal, for each element type.
