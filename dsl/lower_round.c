@@ -187,7 +187,7 @@ GpValue *gp_round_op(GpLower *lo, GpOp op, GpValue **x, uint32_t count, GpRoundi
     bool is_wide = elem == GpElem_F64;
     if (is_wide && op == GpOp_Fma)
         return NULL;
-    GpValue *wide[3];
+    GpValue *wide[3] = {x[0], x[0], x[0]};
     for (uint32_t i = 0; i < count; i++)
         wide[i] = gp_lower_convert(lo, x[i], GpElem_F64);
     Exact e = compute(lo, op, wide, is_wide, mode);
