@@ -101,6 +101,8 @@ static void fill_image(GpEmit *e, LLVMMemoryBufferRef ptx, GpImage *image) {
     image->entry = e->fn->symbol;
     image->threads = e->is_tile ? gp_tile_gpu_threads(e) : 0;
     image->cluster[0] = image->cluster[1] = image->cluster[2] = 1;
+    if (e->is_tile)
+        image->schedule = (GpSchedule){(uint8_t)(image->threads / 32), 1, 1, 1};
     image->ptx_version = e->target->ptx;
     image->min_sm = e->target->sm;
 }

@@ -7,6 +7,7 @@
 #define GP_IMAGE_H
 
 #include "core/elem.h"
+#include "core/schedule.h"
 #include "core/source.h"
 
 /* What one parameter of the compiled kernel holds. `arg` is the index of the source-level
@@ -105,6 +106,7 @@ typedef struct GpImage {
     uint32_t threads;        /* tile track: threads a block; 0: the launch's block decides */
     uint32_t shared_bytes;   /* dynamic shared memory */
     uint32_t cluster[3];     /* 1, 1, 1: none */
+    GpSchedule schedule;     /* tile track: what the compiler chose; nothing of it is 0 */
     bool is_persistent;      /* tile track: launched with as many blocks as run at once, along x; they
                              ** walk the virtual grid (GpParam_Grid) themselves */
     uint16_t ptx_version;    /* 80 is PTX 8.0 */

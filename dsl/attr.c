@@ -101,10 +101,48 @@ static void set_kernel(const Attr *a, GpTrack track) {
     a->def->track = track;
 }
 
+GpSchedule gp_kernel_schedule(const GpKernelAttrs *kernel, uint16_t sm) {
+    for (uint32_t i = 0; i < kernel->hint_count; i++) {
+        if (kernel->hints[i].sm == sm)
+            return gp_schedule_merge(kernel->hints[i].schedule, kernel->schedule);
+    }
+    return kernel->schedule;
+}
+
+static void malformed_schedule(const Attr *a, GpSpan span, GpScheduleKey key) {
+    GpText values = {.session = gp_arena_session(check_of(a)->arena)};
+    gp_schedule_print_values(key, &values);
+    malformed(a, span, gp_text_cstr(&values));
+    gp_text_free(&values);
+}
+
+static void read_schedule(const Attr *a, GpScheduleKey key, GpNode *arg, GpNode *value,
+                          GpSchedule *out) {
+    uint8_t *to = gp_schedule_at(out, key);
+    uint32_t number = 0;
+    if (*to)
+        malformed(a, arg->span, "each key once");
+    else if (key == GpScheduleKey_persistent)
+        *to = is_true(a, value) ? 2 : 1;
+    else if (read_int(a, value, 1, &number) && gp_schedule_allows(key, number))
+        *to = (uint8_t)number;
+    else if (number)
+        malformed_schedule(a, value->span, key);
+}
+
 static void read_Tile(const Attr *a) {
     set_kernel(a, GpTrack_Tile);
-    if (a->node->args.len || a->node->tokens || a->node->value)
-        malformed(a, a->node->node.span, "`#[tile]` alone");
+    if (a->node->tokens || a->node->value)
+        malformed(a, a->node->node.span, "`#[tile]` or `#[tile(warps = 8, stages = 4)]`");
+    for (uint32_t i = 0; i < a->node->args.len; i++) {
+        GpNode *value, *arg = a->node->args.at[i];
+        GpSym name = key_of(arg, &value);
+        GpScheduleKey key;
+        if (name && gp_schedule_find((GpStr){name->name, name->len}, &key))
+            read_schedule(a, key, arg, value, &a->def->kernel.schedule);
+        else
+            malformed(a, arg->span, "`warps`, `stages`, `cluster` or `persistent` with a value");
+    }
 }
 
 static void read_Kernel(const Attr *a) {
@@ -124,17 +162,87 @@ static void read_Kernel(const Attr *a) {
     }
 }
 
-static bool is_hint_list(GpNode *n) {
-    GpNode *inner = n->kind == GpNode_Paren ? GP_AS(Paren, n)->operand : n;
-    return inner->kind == GpNode_Tuple || inner->kind == GpNode_Assign;
+/* Of a list `(key = value, ..)`; with one entry and no comma it is an expression in parentheses. */
+static GpNodeList hint_list(const Attr *a, GpNode **n) {
+    if ((*n)->kind == GpNode_Tuple)
+        return GP_AS(Tuple, *n)->items;
+    if ((*n)->kind == GpNode_Paren) {
+        *n = GP_AS(Paren, *n)->operand;
+        return (GpNodeList){.at = n, .len = 1};
+    }
+    malformed(a, (*n)->span, "`(sm_90 = (num_cta_in_cga = 2))`");
+    return (GpNodeList){0};
+}
+
+/* The peer's names. How many blocks share a multiprocessor, and what addresses are multiples of,
+** the compiler knows better. */
+static const struct Hint {
+    const char *name;
+    GpScheduleKey key; /* GpScheduleKey_count: a hint that changes nothing */
+} hint_rows[] = {
+    {"num_worker_warps_per_cta", GpScheduleKey_warps},
+    {"num_cta_in_cga", GpScheduleKey_cluster},
+    {"occupancy", GpScheduleKey_count},
+    {"max_divisibility", GpScheduleKey_count},
+};
+
+static void read_hint(const Attr *a, GpNode *arg, GpSchedule *out) {
+    GpNode *value;
+    uint32_t unused;
+    GpSym name = key_of(arg, &value);
+    for (size_t i = 0; name && i < GP_COUNT(hint_rows); i++) {
+        const struct Hint *row = &hint_rows[i];
+        if (strcmp(name->name, row->name) != 0)
+            continue;
+        if (row->key == GpScheduleKey_count)
+            (void)read_int(a, value, 1, &unused);
+        else
+            read_schedule(a, row->key, arg, value, out);
+        return;
+    }
+    malformed(a, arg->span,
+              "`num_worker_warps_per_cta`, `num_cta_in_cga`, `occupancy` or `max_divisibility`");
+}
+
+static bool read_arch(GpSym name, uint16_t *sm) {
+    uint32_t number = 0;
+    if (!name || strncmp(name->name, "sm_", 3) != 0 || !name->name[3])
+        return false;
+    for (const char *c = name->name + 3; *c; c++) {
+        if (*c < '0' || *c > '9' || number > UINT16_MAX / 10)
+            return false;
+        number = number * 10 + (uint32_t)(*c - '0');
+    }
+    *sm = (uint16_t)number;
+    return true;
+}
+
+static void read_hints(const Attr *a, GpNode *list) {
+    GpKernelAttrs *kernel = &a->def->kernel;
+    GpNodeList archs = hint_list(a, &list);
+    kernel->hints = GP_NEW_ARRAY(check_of(a)->arena, GpArchHint, archs.len);
+    for (uint32_t i = 0; i < archs.len; i++) {
+        GpArchHint *hint = &kernel->hints[kernel->hint_count];
+        GpNode *value, *arg = archs.at[i];
+        if (!read_arch(key_of(arg, &value), &hint->sm)) {
+            malformed(a, arg->span, "`sm_90 = (..)`");
+            continue;
+        }
+        for (uint32_t k = 0; k < kernel->hint_count; k++) {
+            if (kernel->hints[k].sm == hint->sm)
+                malformed(a, arg->span, "each GPU once");
+        }
+        GpNodeList keys = hint_list(a, &value);
+        for (uint32_t k = 0; k < keys.len; k++)
+            read_hint(a, keys.at[k], &hint->schedule);
+        kernel->hint_count++;
+    }
 }
 
 static void read_entry_key(const Attr *a, GpSym key, GpNode *arg, GpNode *value) {
     const char *name = key->name;
-    /* Hints speak of NVIDIA's tile assembler: warps and stages are the compiler's choice here. */
     if (strcmp(name, "optimization_hints") == 0) {
-        if (!is_hint_list(value))
-            malformed(a, value->span, "`(sm_90 = (occupancy = 2))`");
+        read_hints(a, value);
     } else if (strcmp(name, "print_ir") == 0) {
         (void)is_true(a, value); /* `gpulua emit` shows IR */
     } else if (strcmp(name, "dump_mlir_dir") == 0) { /* likewise */

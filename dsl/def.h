@@ -26,6 +26,12 @@ typedef enum GpDefKind {
 } GpDefKind;
 
 /* Attributes of a kernel, from #[kernel], #[launch_bounds], #[launch_contract], #[tile], #[cutile::entry]. */
+/* optimization_hints of one GPU, `sm_90`. */
+typedef struct GpArchHint {
+    uint16_t sm;
+    GpSchedule schedule;
+} GpArchHint;
+
 typedef struct GpKernelAttrs {
     GpTrack track;          /* None: not a kernel */
     GpSpan span;
@@ -34,7 +40,12 @@ typedef struct GpKernelAttrs {
     uint32_t domain;        /* launch_contract; 0 none */
     uint32_t block[3];      /* launch_contract's exact block; 0 none */
     bool unchecked;         /* unchecked_accesses, unchecked_indexing */
+    GpSchedule schedule;    /* #[tile(warps = 8, ..)] */
+    GpArchHint *hints;
+    uint32_t hint_count;
 } GpKernelAttrs;
+/* What the attributes ask for on sm_<sm>. */
+GpSchedule gp_kernel_schedule(const GpKernelAttrs *kernel, uint16_t sm);
 
 /* A variable: parameter, let binding, pattern binding. */
 typedef struct GpLocal {

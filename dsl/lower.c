@@ -195,6 +195,7 @@ static void make_fn(GpLower *lo, const GpInstance *inst) {
     memcpy(lo->fn->block, inst->block, sizeof lo->fn->block);
     lo->fn->max_threads = k->max_threads;
     lo->fn->min_blocks = k->min_blocks;
+    lo->fn->schedule = k->schedule;
     lo->fn->equal_lens = inst->equal_lens;
     lo->b = (GpBuilder){.fn = lo->fn, .region = lo->fn->body, .span = lo->kernel->span};
 }

@@ -401,6 +401,10 @@ static GpStatus apply_options(GpKernel *k, const gpulua_launch_options *o, GpDia
     }
     options.named_count = (uint32_t)o->name_count;
     options.shared_bytes = o->shared_bytes;
+    options.schedule[GpScheduleKey_warps] = o->warps;
+    options.schedule[GpScheduleKey_stages] = o->stages;
+    options.schedule[GpScheduleKey_cluster] = o->cluster;
+    options.schedule[GpScheduleKey_persistent] = o->persistent;
     for (int axis = 0; axis < 3; axis++) {
         options.grid[axis] = o->grid[0] ? GP_MAX(o->grid[axis], 1) : 0;
         options.block[axis] = o->block[0] ? GP_MAX(o->block[axis], 1) : 0;

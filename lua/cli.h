@@ -36,12 +36,13 @@ typedef struct GpWith {
     GpNamedArg named[GP_WITH_MAX];
     uint32_t count;
     uint32_t block[3]; /* zeros: none */
-    bool is_used[GP_WITH_MAX], is_block_used;
+    int64_t schedule[GpScheduleKey_count]; /* zeros: none */
+    bool is_used[GP_WITH_MAX], is_block_used, is_schedule_used;
 } GpWith;
 /* False when malformed. The result points into `text`. */
 bool gp_cli_with(const char *text, GpWith *out);
-/* Those of its parts that this kernel has: its generics, and the block of a SIMT kernel. Notes in
-** `with` that they are used. */
+/* Those of its parts that this kernel has: its generics, the block of a SIMT kernel, the schedule
+** of a tile kernel. Notes in `with` that they are used. */
 GpWith gp_cli_select(GpWith *with, const GpDef *kernel);
 /* The name of a part that no kernel had; false when there is none. */
 bool gp_cli_find_unused(const GpWith *with, GpStr *out);

@@ -111,10 +111,25 @@ static bool read_list(GpStr text, GpShape *out) {
     return out->rank > 0;
 }
 
+/* A number that is allowed, or true and false of `persistent`. */
+static bool read_schedule(GpStr text, GpScheduleKey key, int64_t *out) {
+    char *end;
+    bool is_true = gp_str_eq(text, GP_STR("true"));
+    if (key == GpScheduleKey_persistent) {
+        *out = is_true ? 2 : 1;
+        return is_true || gp_str_eq(text, GP_STR("false"));
+    }
+    *out = strtoll(text.at, &end, 10);
+    return end == text.at + text.len && gp_schedule_allows(key, *out);
+}
+
 static bool read_pair(GpStr name, GpStr value, GpWith *out) {
     char *end;
+    GpScheduleKey key;
     if (gp_str_eq(name, GP_STR("block")))
         return read_block(value, out->block);
+    if (gp_schedule_find(name, &key))
+        return read_schedule(value, key, &out->schedule[key]);
     if (name.len == 0 || value.len == 0 || out->count == GP_WITH_MAX)
         return false;
     errno = 0;
@@ -176,6 +191,9 @@ GpWith gp_cli_select(GpWith *with, const GpDef *kernel) {
     if (kernel->track == GpTrack_Simt) {
         memcpy(own.block, with->block, sizeof(own.block));
         with->is_block_used = true;
+    } else {
+        memcpy(own.schedule, with->schedule, sizeof(own.schedule));
+        with->is_schedule_used = true;
     }
     return own;
 }
@@ -186,6 +204,11 @@ bool gp_cli_find_unused(const GpWith *with, GpStr *out) {
             continue;
         *out = with->named[i].name;
         return true;
+    }
+    for (int i = 0; i < GpScheduleKey_count; i++) {
+        *out = gp_str_from(gp_schedule_info[i].name);
+        if (with->schedule[i] && !with->is_schedule_used)
+            return true;
     }
     *out = GP_STR("block");
     return with->block[0] != 0 && !with->is_block_used;

@@ -47,6 +47,7 @@ static void emit_kernel(gpulua_state *g, GpModule *m, const GpDef *def, Emit *e,
     GpKernelOptions options = {.named = with.named, .named_count = with.count};
     GpText text = {.session = gp_engine_session(g->engine)};
     memcpy(options.block, with.block, sizeof(options.block));
+    memcpy(options.schedule, with.schedule, sizeof(options.schedule));
     GpStatus status = gp_kernel_new(g->engine, m, def, &plain);
     if (status == GpStatus_Ok)
         status = gp_kernel_with(plain, &options, (GpSite){0, 0}, diags, &k);

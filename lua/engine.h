@@ -61,12 +61,14 @@ typedef struct GpKernelOptions {
     uint32_t named_count;
     uint32_t grid[3], block[3]; /* zeros: infer */
     uint32_t shared_bytes;
+    int64_t schedule[GpScheduleKey_count]; /* zeros: as the kernel says, else the compiler chooses */
     GpStream *stream;           /* NULL: the default stream */
 } GpKernelOptions;
 
 GpStatus gp_kernel_new(GpEngine *e, GpModule *m, const GpDef *def, GpKernel **out);
 /* The same kernel with more options; those given here win over those it has. Unknown generic
-** names are refused now (G0340), with the known ones in a help. Variants are shared. */
+** names are refused now (G0340), with the known ones in a help, and so are schedules that no GPU
+** can do (G0342). Variants are shared. */
 GpStatus gp_kernel_with(GpKernel *k, const GpKernelOptions *options, GpSite site, GpDiags *diags,
                         GpKernel **out);
 GpKernel *gp_kernel_retain(GpKernel *k);

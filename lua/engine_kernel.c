@@ -12,6 +12,7 @@
 /* Code of one kernel for one variant key and device. */
 typedef struct GpVariant {
     uint64_t key[2];
+    GpSchedule schedule; /* asked for by the launch */
     GpDevice *device;
     GpExec *exec;
     struct GpVariant *next;
@@ -119,13 +120,48 @@ static GpStatus refuse_name(GpKernel *k, GpStr name, GpSite site, GpDiags *diags
                         gp_kernel_name(k), gp_text_cstr(&text));
     gp_note_at(d, k->def->span, "kernel `%s` declared here", gp_kernel_name(k));
     if (known.len)
-        gp_help(d, "its generics are %s; launch options are `grid`, `block`, `shared`, `stream`",
+        gp_help(d, "its generics are %s; launch options are " GP_LAUNCH_OPTIONS,
                 gp_text_cstr(&known));
     else
-        gp_help(d, "it has no generics; launch options are `grid`, `block`, `shared`, `stream`");
+        gp_help(d, "it has no generics; launch options are " GP_LAUNCH_OPTIONS);
     gp_text_free(&known);
     gp_text_free(&text);
     return GpStatus_Diagnostics;
+}
+
+static GpStatus refuse_schedule(GpKernel *k, GpScheduleKey key, int64_t value, GpSite site,
+                                GpDiags *diags) {
+    char number[32];
+    const char *name = gp_schedule_info[key].name;
+    GpText values = {.session = &k->engine->session};
+    snprintf(number, sizeof number, "%lld", (long long)value);
+    GpDiag *d = gp_diag(diags, GpDiag_G0342, gp_engine_resolve_word(k->engine, site, name), name,
+                        gp_kernel_name(k), number);
+    gp_note_at(d, k->def->span, "kernel `%s` declared here", gp_kernel_name(k));
+    gp_schedule_print_values(key, &values);
+    if (k->def->kernel.track == GpTrack_Tile)
+        gp_help(d, "`%s` can be %s", name, gp_text_cstr(&values));
+    else
+        gp_help(d, "the threads of a SIMT kernel are those of its block: `block = {..}`");
+    gp_text_free(&values);
+    return GpStatus_Diagnostics;
+}
+
+static GpStatus check_schedule(GpKernel *k, const int64_t *schedule, GpSite site, GpDiags *diags) {
+    bool is_tile = k->def->kernel.track == GpTrack_Tile;
+    for (int i = 0; i < GpScheduleKey_count; i++) {
+        GpScheduleKey key = (GpScheduleKey)i;
+        if (schedule[i] && !(is_tile && gp_schedule_allows(key, schedule[i])))
+            return refuse_schedule(k, key, schedule[i], site, diags);
+    }
+    return GpStatus_Ok;
+}
+
+static GpSchedule asked_schedule(const GpKernel *k) {
+    GpSchedule asked = {0};
+    for (int i = 0; i < GpScheduleKey_count; i++)
+        *gp_schedule_at(&asked, (GpScheduleKey)i) = (uint8_t)k->options.schedule[i];
+    return asked;
 }
 
 typedef struct CopyOptions {
@@ -158,6 +194,8 @@ static void copy_options(GpSession *s, void *ud) {
         to->grid[axis] = new_grid ? add->grid[axis] : old->grid[axis];
         to->block[axis] = new_block ? add->block[axis] : old->block[axis];
     }
+    for (int i = 0; i < GpScheduleKey_count; i++)
+        to->schedule[i] = add->schedule[i] ? add->schedule[i] : old->schedule[i];
     to->shared_bytes = add->shared_bytes ? add->shared_bytes : old->shared_bytes;
     to->stream = add->stream ? add->stream : old->stream;
     if (to->stream) gp_stream_retain(to->stream);
@@ -169,10 +207,12 @@ GpStatus gp_kernel_with(GpKernel *k, const GpKernelOptions *options, GpSite site
     for (uint32_t i = 0; i < options->named_count; i++)
         if (!has_generic(k->def, options->named[i].name))
             return refuse_name(k, options->named[i].name, site, diags);
+    GpStatus status = check_schedule(k, options->schedule, site, diags);
+    if (status != GpStatus_Ok) return status;
     GpKernel *made = make_kernel(k->engine, k->module, k->def, k->variants);
     if (!made) return GpStatus_NoMemory;
     CopyOptions copy = {k, options, made};
-    GpStatus status = gp_protect(&k->engine->session, copy_options, &copy);
+    status = gp_protect(&k->engine->session, copy_options, &copy);
     if (status != GpStatus_Ok) gp_kernel_release(made);
     else *out = made;
     return status;
@@ -215,8 +255,11 @@ static void normalise(GpArgDesc *descs, uint32_t count) {
 }
 
 static GpExec *find_variant(GpKernel *k, const uint64_t key[2], GpDevice *device) {
+    GpSchedule schedule = asked_schedule(k);
     for (GpVariant *v = k->variants->first; v; v = v->next)
-        if (v->key[0] == key[0] && v->key[1] == key[1] && v->device == device) return v->exec;
+        if (v->key[0] == key[0] && v->key[1] == key[1] && v->device == device &&
+            memcmp(&v->schedule, &schedule, sizeof(schedule)) == 0)
+            return v->exec;
     return NULL;
 }
 
@@ -230,6 +273,7 @@ typedef struct Bind {
     GpArgDesc *descs;
     GpRunArg *run_args;
     GpDevice *device;
+    GpTarget target;
     GpInstance *instance;
     GpIrFn *fn;
     GpStatus status;
@@ -265,6 +309,9 @@ static void instantiate(GpSession *s, void *ud) {
     Bind *b = ud;
     (void)s;
     b->status = gp_instantiate(b->kernel->module, b->arena, b->instance, b->diags, &b->fn);
+    if (b->status == GpStatus_Ok)
+        b->fn->schedule = gp_schedule_merge(
+            asked_schedule(b->kernel), gp_kernel_schedule(&b->kernel->def->kernel, b->target.sm));
 }
 
 static GpStatus protect(Bind *b, void (*fn)(GpSession *, void *)) {
@@ -295,7 +342,7 @@ static GpStatus make_image(GpEngine *e, const GpIrFn *fn, const GpTarget *target
 static GpStatus add_variant(GpKernel *k, const uint64_t key[2], GpDevice *device, GpExec *exec) {
     GpVariant *v = GP_TRY_NEW(&k->engine->session, GpVariant);
     if (!v) return GpStatus_NoMemory;
-    *v = (GpVariant){{key[0], key[1]}, device, exec, k->variants->first};
+    *v = (GpVariant){{key[0], key[1]}, asked_schedule(k), device, exec, k->variants->first};
     k->variants->first = v;
     return GpStatus_Ok;
 }
@@ -313,15 +360,14 @@ static GpStatus refuse_device(Bind *b) {
 
 static GpStatus build_variant(Bind *b, GpExec **out) {
     GpEngine *e = b->kernel->engine;
-    GpTarget target;
     GpImage *image = NULL;
     uint64_t start = gp_clock_ns();
-    GpStatus status = gp_engine_target(e, b->device, &target);
+    GpStatus status = gp_engine_target(e, b->device, &b->target);
     if (status == GpStatus_Unsupported) return refuse_device(b);
     if (status == GpStatus_Ok) status = protect(b, instantiate);
     if (status != GpStatus_Ok) return status;
     e->stats.instantiated++;
-    status = make_image(e, b->fn, &target, b->diags, &image);
+    status = make_image(e, b->fn, &b->target, b->diags, &image);
     if (status == GpStatus_Ok) status = gp_exec_new(b->device, image, b->diags, out);
     gp_image_release(image);
     if (status == GpStatus_Ok) {
@@ -494,7 +540,7 @@ static void bind_assumed(GpSession *s, void *ud) {
 
 GpStatus gp_kernel_emit(GpKernel *k, GpStage stage, const GpTarget *target, GpDiags *diags,
                         GpText *out) {
-    Bind b = {.kernel = k, .diags = diags};
+    Bind b = {.kernel = k, .diags = diags, .target = *target};
     GpStatus status = GpStatus_Ok;
     b.arena = gp_arena_new(&k->engine->session);
     if (!b.arena) return GpStatus_NoMemory;

@@ -25,4 +25,8 @@ struct GpEngine {
     GpCompileStats stats;
 };
 
+/* In messages. */
+#define GP_LAUNCH_OPTIONS                                                                          \
+    "`grid`, `block`, `shared`, `stream`, `warps`, `stages`, `cluster`, `persistent`"
+
 #endif

@@ -332,9 +332,25 @@ static void read_list(lua_State *L, int index, const char *name, GpShape *out) {
     }
 }
 
+/* An integer; `persistent` also is a boolean, and `cluster` also {2}. */
+static int64_t read_schedule(lua_State *L, const char *name, GpScheduleKey key) {
+    if (key == GpScheduleKey_persistent) {
+        if (!lua_isboolean(L, -1)) luaL_error(L, "`%s` wants a boolean", name);
+        return lua_toboolean(L, -1) ? 2 : 1;
+    }
+    bool is_list = key == GpScheduleKey_cluster && lua_istable(L, -1) && luaL_len(L, -1) == 1;
+    if (is_list) lua_geti(L, -1, 1);
+    int is_integer;
+    lua_Integer value = lua_tointegerx(L, -1, &is_integer);
+    if (!is_integer) luaL_error(L, "`%s` wants an integer", name);
+    if (is_list) lua_pop(L, 1);
+    return value;
+}
+
 static void read_option(lua_State *L, GpKernelOptions *options, GpNamedArg *named) {
     if (lua_type(L, -2) != LUA_TSTRING) luaL_error(L, "options are given by name");
     const char *name = lua_tostring(L, -2);
+    GpScheduleKey key;
     if (strcmp(name, "grid") == 0) {
         read_extents(L, lua_gettop(L), name, options->grid);
     } else if (strcmp(name, "block") == 0) {
@@ -345,6 +361,8 @@ static void read_option(lua_State *L, GpKernelOptions *options, GpNamedArg *name
         options->shared_bytes = (uint32_t)bytes;
     } else if (strcmp(name, "stream") == 0) {
         options->stream = gp_box_check(L, lua_gettop(L), GP_STREAM)->stream;
+    } else if (gp_schedule_find(gp_str_from(name), &key)) {
+        options->schedule[key] = read_schedule(L, name, key);
     } else {
         GpNamedArg *arg = &named[options->named_count++];
         memset(arg, 0, sizeof(*arg));
@@ -458,7 +476,8 @@ const GpLuaFn gp_lua_kernel_methods[] = {
     {"sync", kernel_sync, "kernel:sync(args..) -> written arguments..",
      "The same, and waits for what it wrote; raises its failed check if there is one."},
     {"with", kernel_with, "kernel:with{T = dtype, N = n, S = {n, ..}, grid = {..}, block = {..}, shared = bytes, stream = s} -> Kernel",
-     "The kernel with generics and launch options fixed; reusable, and the fast path."},
+     "The kernel with generics and launch options fixed; reusable, and the fast path. `warps`, "
+     "`stages`, `cluster` and `persistent` override what the compiler chooses on a GPU."},
     {"inspect", kernel_inspect, "kernel:inspect(stage [, target]) -> string",
      "The text of a stage, \"ir\", \"llvm\", \"ptx\" or \"asm\", of what was launched last or of "
      "what its options give."},

@@ -63,6 +63,7 @@ static void put_image(GpText *t, const GpImage *m) {
                                 (uint32_t)m->overwrites, (uint32_t)(m->overwrites >> 32)};
     for (size_t i = 0; i < GP_COUNT(numbers); i++)
         put_u32(t, numbers[i]);
+    gp_text_add(t, (const char *)&m->schedule, sizeof m->schedule);
     for (uint32_t i = 0; i < m->map_count; i++) {
         const GpImageMap *map = &m->maps[i];
         put_u32(t, (uint32_t)map->elem);
@@ -191,6 +192,9 @@ static void get_scalars(Reader *r, GpImage *m) {
     m->is_persistent = get_below(r, 2);
     m->overwrites = get_u32(r);
     m->overwrites |= (uint64_t)get_u32(r) << 32;
+    _Static_assert(sizeof m->schedule == sizeof(uint32_t), "bytes without gaps");
+    uint32_t schedule = get_u32(r);
+    memcpy(&m->schedule, &schedule, sizeof schedule);
     if (!m->name || !m->entry || !m->ptx)
         r->is_bad = true;
 }

@@ -16,6 +16,7 @@
 #include "core/diag.h"
 #include "core/elem.h"
 #include "core/image.h"
+#include "core/schedule.h"
 
 enum { GP_T = 1, GP_L = 2, GP_G = 4, GP_S = 8, GP_ANY = 15 };
 enum { GP_COMM = 1, GP_ASSOC = 2, GP_IDEM = 4 };
@@ -208,6 +209,7 @@ struct GpIrFn {
     uint32_t block[3];      /* SIMT: threads known at compile time, 0 unknown */
     uint32_t max_threads;   /* SIMT: launch bound; 0 none */
     uint32_t min_blocks;    /* SIMT: launch_bounds' second argument; 0 none */
+    GpSchedule schedule;    /* tile: what the kernel or the launch asks for */
     bool equal_lens;        /* SIMT: every slice of this launch has the same length, one value */
     uint32_t next_id;
     GpMap types;            /* hash-consing; private to ir.c */

@@ -437,6 +437,16 @@ static void parse_param(Parser *p) {
     define_value(p, name, gp_ir_add_param(p->fn, type, param, NULL));
 }
 
+static bool parse_schedule(Parser *p) {
+    for (int i = 0; i < GpScheduleKey_count; i++) {
+        if (!take_word(p, gp_schedule_info[i].name)) continue;
+        int64_t value = need_int(p, 0, UINT8_MAX);
+        *gp_schedule_at(&p->fn->schedule, (GpScheduleKey)i) = (uint8_t)value;
+        return true;
+    }
+    return false;
+}
+
 static void parse_header(Parser *p) {
     while (take_punct(p, ",")) {
         if (take_word(p, "symbol")) p->fn->symbol = need_string(p);
@@ -447,7 +457,7 @@ static void parse_header(Parser *p) {
         else if (take_word(p, "equal_lens")) p->fn->equal_lens = true;
         else if (take_word(p, "block"))
             for (int i = 0; i < 3; i++) p->fn->block[i] = (uint32_t)need_int(p, 0, UINT32_MAX);
-        else expected(p, "an attribute of the function");
+        else if (!parse_schedule(p)) expected(p, "an attribute of the function");
     }
     need_punct(p, "(");
     if (!is_text(p, GpIrTok_Punct, ")")) {

@@ -253,6 +253,11 @@ static void print_header(Printer *p, const GpIrFn *fn) {
         gp_text_printf(out, ", block %u %u %u", fn->block[0], fn->block[1], fn->block[2]);
     if (fn->max_threads) gp_text_printf(out, ", max_threads %u", fn->max_threads);
     if (fn->min_blocks) gp_text_printf(out, ", min_blocks %u", fn->min_blocks);
+    for (int i = 0; i < GpScheduleKey_count; i++) {
+        GpSchedule schedule = fn->schedule;
+        uint8_t value = *gp_schedule_at(&schedule, (GpScheduleKey)i);
+        if (value) gp_text_printf(out, ", %s %u", gp_schedule_info[i].name, value);
+    }
     if (fn->equal_lens) gp_text_puts(out, ", equal_lens");
     gp_text_puts(out, " (");
     for (uint32_t i = 0; i < fn->param_count; i++) {

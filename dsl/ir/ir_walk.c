@@ -179,6 +179,7 @@ GpIrFn *gp_ir_clone(GpArena *arena, const GpIrFn *fn) {
     memcpy(to->block, fn->block, sizeof to->block);
     to->max_threads = fn->max_threads;
     to->min_blocks = fn->min_blocks;
+    to->schedule = fn->schedule;
     to->equal_lens = fn->equal_lens;
     to->next_id = fn->next_id;
     to->params = GP_NEW_ARRAY(arena, GpIrParam, fn->param_count);

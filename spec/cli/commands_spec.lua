@@ -129,6 +129,8 @@ describe("gpulua's commands", function()
       { "good.rs --with block=0", 2, "", "got 'block=0'" },
       { "good.rs --with block=4294967296", 2, "", "got 'block=4294967296'" },
       { "good.rs --with block=8x", 2, "", "got 'block=8x'" },
+      { "good.rs --with warps=64", 2, "", "got 'warps=64'" },
+      { "good.rs --with persistent=1", 2, "", "got 'persistent=1'" },
       { "good.rs --with B=[4,]", 2, "", "got 'B=[4,]'" },
       { "good.rs --with B=[4", 2, "", "got 'B=[4'" },
       { "good.rs --with B=[4]x", 2, "", "got 'B=[4]x'" },
@@ -225,6 +227,15 @@ describe("gpulua's commands", function()
       has(r.out, ".entry add")
       has(r.out, ".entry vecadd")
       has(r.out, ".target sm_90a\n")
+    end)
+
+    it("shows the schedule that a tile kernel is asked to have", function()
+      local r = run("emit --stage ir --with B=64,block=128,warps=8,persistent=false good.lua")
+      assert.are.equal("", r.err)
+      has(r.out, ", block 1 1 1, warps 8, persistent 1 (")
+      r = run("emit --stage ir --kernel vecadd --with block=128,warps=8 good.lua")
+      has(r.err, "no kernel takes `warps`")
+      assert.are.equal(2, r.status)
     end)
 
     it("says which generic no kernel has", function()

@@ -19,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "dsl/ir/ir_text.h"
 #include "dsl/ir/pass.h"
 
 enum { MAX_ARGS = 8 };
@@ -239,12 +240,11 @@ static void print_overwrites(const Tool *t) {
 }
 
 static void print_abi(const Tool *t) {
-    static const char *const kinds[] = {"base", "dim", "stride", "len", "scalar", "grid", "map", "mailbox"};
     uint32_t count, bytes;
     GpImageParam *params = gp_ir_abi(t->fn, t->arena, &count, &bytes);
     for (uint32_t i = 0; i < count; i++)
-        printf("%s arg %u axis %u: %u bytes at %u\n", kinds[params[i].kind], params[i].arg,
-               params[i].axis, params[i].bytes, params[i].offset);
+        printf("%s arg %u axis %u: %u bytes at %u\n", gp_ir_param_words[params[i].kind],
+               params[i].arg, params[i].axis, params[i].bytes, params[i].offset);
     printf("%u bytes in all\n", bytes);
 }
 

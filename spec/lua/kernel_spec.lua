@@ -183,6 +183,31 @@ describe("with", function()
     assert.are.equal("G0340", select(2, pcall(k.copies.with, k.copies, { U = "i16" })).code)
   end)
 
+  it("asks for a schedule, over that of the kernel", function()
+    local m = gpu.kernels [[
+      #[tile(warps = 4, stages = 3)]
+      fn own<const B: i32>(z: &mut Tensor<f32, {[B]}>) { z.store(z.load() + 1.0); }
+      #[cutile::entry(optimization_hints = (sm_80 = (num_worker_warps_per_cta = 2),
+                                            sm_90 = (num_worker_warps_per_cta = 16, num_cta_in_cga = 2)))]
+      fn hinted<const B: i32>(z: &mut Tensor<f32, {[B]}>) { z.store(z.load() + 1.0); }
+    ]]
+    local function header(kernel, options, target)
+      options.B = 8
+      return kernel:with(options):inspect("ir", target or "sm_90"):match("block 1 1 1(.-) %(")
+    end
+    assert.are.equal(", warps 4, stages 3", header(m.own, {}))
+    assert.are.equal(", warps 8, stages 3, cluster 2, persistent 1",
+      header(m.own, { warps = 8, cluster = { 2 }, persistent = false }))
+    assert.are.equal(", warps 4, stages 3", header(m.own, { warps = 0 }))
+    assert.are.equal(", warps 16, stages 2, cluster 2", header(m.hinted, { stages = 2 }))
+    assert.are.equal(", warps 2", header(m.hinted, {}, "sm_80"))
+    assert.are.equal("", header(m.hinted, {}, "cpu"))
+    local z = gpu.zeros { 8 }
+    m.own:with { warps = 1 }(z:tiles { 8 }):sync()
+    m.own:with { persistent = true }(z:tiles { 8 }):sync()
+    assert.are.equal(2, z[1])
+  end)
+
   it("takes lists by name", function()
     local f = gpu.kernels([[
       #[tile]

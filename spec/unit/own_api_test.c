@@ -438,6 +438,25 @@ static void test_unknown_kernel(void **unused) {
     assert_string_equal(d.title, "the module has no kernel `triple`");
 }
 
+static void test_schedule(void **unused) {
+    (void)unused;
+    gpulua_diag d;
+    gpulua_tensor *x = zeros(8), *z = zeros(8);
+    gpulua_partition *p = tiles(z);
+    gpulua_arg args[] = {gpulua_arg_partition(p), gpulua_arg_tensor(x), gpulua_arg_tensor(x)};
+    gpulua_launch_options options = {.size = sizeof options, .warps = 33};
+    assert_int_equal(gpulua_launch(m, "add", args, 3, &options), GPULUA_E_DIAGNOSTICS);
+    assert_true(gpulua_diag_at(g, 0, &d));
+    assert_string_equal(d.code, "G0342");
+    assert_string_equal(d.title, "`warps` of kernel `add` cannot be 33");
+    options = (gpulua_launch_options){
+        .size = sizeof options, .warps = 8, .stages = 2, .cluster = 4, .persistent = 2};
+    accepted(gpulua_launch(m, "add", args, 3, &options));
+    gpulua_partition_free(p);
+    gpulua_tensor_free(x);
+    gpulua_tensor_free(z);
+}
+
 /* Handles outlive their state: every call refuses them, and they can be freed. */
 static void test_close(void **unused) {
     (void)unused;
@@ -599,7 +618,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(test_discarded), cmocka_unit_test(test_collected),
         cmocka_unit_test(test_frozen),    cmocka_unit_test(test_freed),
         cmocka_unit_test(test_unpartition), cmocka_unit_test(test_names),
-        cmocka_unit_test(test_unknown_kernel),
+        cmocka_unit_test(test_unknown_kernel), cmocka_unit_test(test_schedule),
         cmocka_unit_test(test_close),     cmocka_unit_test(test_close_lua),
         cmocka_unit_test(test_collects_lua), cmocka_unit_test(test_host_lua),
         cmocka_unit_test(test_opened_in_coroutine),

@@ -93,6 +93,21 @@ end)
 show("an unknown generic", function()
   k.add:with { C = 128 }
 end)
+show("a schedule that no GPU can do", function()
+  k.add:with { warps = 64 }
+end)
+show("clusters that are no power of two", function()
+  k.add:with { cluster = { 3 } }
+end)
+show("a schedule of a SIMT kernel", function()
+  k.scale:with { stages = 2 }
+end)
+show("a schedule that is no number", function()
+  k.add:with { warps = "all" }
+end)
+show("persistence that is no boolean", function()
+  k.add:with { persistent = 2 }
+end)
 show("a generic that differs from the tiles", function()
   k.add:with { B = 64 } (z:tiles { 128 }, x, x)
 end)
