@@ -1,3 +1,4 @@
+/* The keys of a schedule, from their table. */
 #include "core/schedule.h"
 
 const GpScheduleInfo gp_schedule_info[GpScheduleKey_count] = {
