@@ -48,8 +48,8 @@ local device = assert(gpu.device(options.device))
 h.device, h.filter, h.folder = device, options.filter, folder
 h.math = device.kind == "cuda" and device.math or nil
 h.seed = math.tointeger(options.seed)
--- The interpreter is the oracle of the others; a million elements of each operation are theirs.
-h.has_large = device.kind ~= "interp"
+-- A million elements of each operation are for what is fast: not the interpreter, nor spec/vgpu.
+h.has_large = device.kind ~= "interp" and device.product ~= "virtual"
 gpu.seed(h.seed)
 
 local large, large_dtype = {}, nil

@@ -630,10 +630,9 @@ GpCuResult fake_event_query(GpCuEvent event) {
 /* ---- Names ------------------------------------------------------------------------------ */
 
 #ifdef FAKE_PLAIN
-#define GP_CUDA_FN(field, symbol, version, plain, need, params)                                    \
-    extern __typeof__(fake_##field) plain_##field __asm__(plain)                                   \
-        __attribute__((alias("fake_" #field), visibility("default")));
-#include "runtime/cuda_api.def"
+#define CUDA_FN(field) fake_##field
+#define CUDA_NAME(field) "fake_" field
+#include "spec/support/cuda_plain.h"
 #else
 typedef void (*AnyFn)(void);
 
