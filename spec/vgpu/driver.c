@@ -12,6 +12,7 @@
 #define INVALID_PTX     218
 #define NOT_FOUND       500
 #define MEMORY_BYTES    ((size_t)8 << 30)
+#define MULTIPROCESSORS 4
 #define GUARD           256 /* bytes around a block */
 
 struct GpCuStreamTag {
@@ -65,7 +66,7 @@ GpCuResult vgpu_device_attribute(int *value, GpCuDeviceAttribute attribute, GpCu
                  {GpCu_MaxGridX, INT32_MAX},
                  {GpCu_MaxGridY, 65535},
                  {GpCu_MaxGridZ, 65535},
-                 {GpCu_Multiprocessors, 4},
+                 {GpCu_Multiprocessors, MULTIPROCESSORS},
                  {GpCu_MaxSharedOptin, VG_SHARED_MAX},
                  {GpCu_CapabilityMajor, 9},
                  {GpCu_CapabilityMinor, 0},
@@ -232,6 +233,33 @@ GpCuResult vgpu_launch_ex(const GpCuLaunchConfig *c, GpCuFunction function, void
                   .dynamic_bytes = c->shared_bytes};
     read_cluster((const VgFunc *)function, c, l.cluster);
     return extra ? INVALID_VALUE : start((const VgFunc *)function, &l, params);
+}
+
+/* As if registers were never short. */
+GpCuResult vgpu_occupancy(int *blocks, GpCuFunction function, int threads, size_t shared_bytes) {
+    const VgFunc *f = (const VgFunc *)function;
+    size_t shared = f->module->shared_bytes + shared_bytes + 1024;
+    *blocks =
+        threads > 0 ? (int)GP_MIN(2048u / (unsigned)threads, (VG_SHARED_MAX + 1024) / shared) : 0;
+    return threads > 0 ? 0 : INVALID_VALUE;
+}
+GpCuResult vgpu_active_clusters(int *clusters, GpCuFunction function, const GpCuLaunchConfig *c) {
+    uint32_t cluster[3];
+    int blocks = 0;
+    read_cluster((const VgFunc *)function, c, cluster);
+    GpCuResult result = vgpu_occupancy(
+        &blocks, function, (int)(c->block_x * c->block_y * c->block_z), c->shared_bytes);
+    *clusters = MULTIPROCESSORS * blocks / (int)threads_of(cluster);
+    return result;
+}
+/* NOLINTNEXTLINE(readability-function-size): the driver's prototype */
+GpCuResult vgpu_encode_tiled(GpCuTensorMap *map, GpCuMapType type, uint32_t rank, void *base,
+                             const uint64_t *dims, const uint64_t *strides, const uint32_t *box,
+                             const uint32_t *steps, GpCuMapInterleave interleave,
+                             GpCuMapSwizzle swizzle, GpCuMapPromotion promotion, GpCuMapFill fill) {
+    (void)promotion;
+    return vg_encode_tiled(map, type, rank, base, dims, strides, box, steps, interleave, swizzle,
+                           fill);
 }
 
 /* ---- Memory ------------------------------------------------------------------------------- */

@@ -369,6 +369,23 @@ void vg_addresses(VgRun *x, const VgOperand *o, VgLanes *to);
 /* A shared address of the executing block or of one in its cluster. */
 VgCta *vg_shared_cta(VgRun *x, uint64_t address, uint32_t *offset);
 
+/* A tensor map: what stands in the 128 bytes of a CUtensorMap. */
+#define VG_MAP_MAGIC 0x70616d47u
+typedef struct VgMap {
+    uint32_t magic;
+    uint8_t rank, bytes; /* of an element */
+    uint8_t swizzle;     /* GpCu_MapSwizzle.. */
+    uint16_t box[5];
+    uint64_t base;
+    uint64_t dims[5];    /* innermost first */
+    uint64_t strides[5]; /* bytes */
+} VgMap;
+_Static_assert(sizeof(VgMap) <= 128, "a tensor map has 128 bytes");
+GpCuResult vg_encode_tiled(GpCuTensorMap *map, GpCuMapType type, uint32_t rank, void *base,
+                           const uint64_t *dims, const uint64_t *strides, const uint32_t *box,
+                           const uint32_t *steps, GpCuMapInterleave interleave,
+                           GpCuMapSwizzle swizzle, GpCuMapFill fill);
+
 /* Global memory: the driver's allocations. */
 bool vg_memory_add(void *at, size_t bytes);
 bool vg_memory_remove(void *at);
