@@ -93,10 +93,10 @@ void gp_emit_set(GpEmit *e, const GpValue *v, LLVMValueRef x) {
     e->bound[v->id] = bound;
 }
 
-uint32_t gp_emit_flat_count(GpEmit *e, const GpIrType *type) {
-    if (type->kind != GpIrType_Tile)
+uint32_t gp_emit_flat_count(GpEmit *e, const GpValue *v) {
+    if (v->type->kind != GpIrType_Tile)
         return 1;
-    return e->is_gpu ? gp_tile_gpu_registers(e, type) : 0;
+    return e->is_gpu ? gp_tile_gpu_registers(e, v) : 0;
 }
 
 LLVMValueRef gp_emit_to_mem(GpEmit *e, GpElem elem, LLVMValueRef v) {
@@ -273,16 +273,17 @@ static bool is_cpu_expression(const GpEmit *e, const GpInst *inst) {
 }
 
 bool gp_emit_region(GpEmit *e, const GpRegion *r) {
-    for (const GpInst *inst = r->first; inst; inst = inst->next) {
+    const GpRegion *outer = e->region;
+    e->region = r;
+    for (const GpInst *inst = r->first; inst && !e->refused; inst = inst->next) {
         gp_emit_location(e, inst->span);
         if (is_cpu_expression(e, inst))
             gp_tile_cpu_inst(e, inst);
         else
             lower_fns[lower_of_op[inst->op]](e, inst);
-        if (e->refused)
-            return false;
     }
-    return LLVMGetBasicBlockTerminator(LLVMGetInsertBlock(e->b)) == NULL;
+    e->region = outer;
+    return !e->refused && LLVMGetBasicBlockTerminator(LLVMGetInsertBlock(e->b)) == NULL;
 }
 
 LLVMValueRef gp_emit_combination(GpEmit *e, const GpInst *inst, LLVMValueRef acc, LLVMValueRef x) {
@@ -299,18 +300,24 @@ void gp_emit_body(GpEmit *e) {
         LLVMBuildRetVoid(e->b);
 }
 
+GpBound gp_emit_operand(GpEmit *e, const GpValue *v, const GpValue *as) {
+    bool is_tile = v->type->kind == GpIrType_Tile;
+    return e->is_gpu && is_tile ? gp_tile_gpu_operand(e, v, as) : e->bound[v->id];
+}
+
 /* Elementwise instructions on scalars, and on the registers of a tile. */
 static void lower_elementwise(GpEmit *e, const GpInst *inst) {
     const GpValue *result = inst->results[0];
-    uint32_t count = gp_emit_flat_count(e, result->type);
-    GpBound out = gp_emit_bound_make(e, count);
+    bool is_uniform = inst->operand_count == 0; /* a constant */
+    uint32_t count = is_uniform ? 1 : gp_emit_flat_count(e, result);
+    GpBound out = gp_emit_bound_make(e, count), from[3];
     LLVMValueRef x[3];
     gp_assert(inst->operand_count <= GP_COUNT(x));
+    for (uint32_t i = 0; i < inst->operand_count; i++)
+        from[i] = gp_emit_operand(e, inst->operands[i], result);
     for (uint32_t r = 0; r < count; r++) {
-        for (uint32_t i = 0; i < inst->operand_count; i++) {
-            const GpBound *from = &e->bound[inst->operands[i]->id];
-            x[i] = from->at[from->count == 1 ? 0 : r];
-        }
+        for (uint32_t i = 0; i < inst->operand_count; i++)
+            x[i] = from[i].at[from[i].count == 1 ? 0 : r];
         out.at[r] = gp_emit_element(e, inst, x);
     }
     e->bound[result->id] = out;

@@ -55,6 +55,7 @@ typedef struct GpEmit {
     LLVMBuilderRef b;
     LLVMValueRef func;
     LLVMBasicBlockRef entry; /* of func: holds allocas only */
+    const GpRegion *region;  /* being emitted */
     const GpImageParam *abi;
     uint32_t abi_count;
     GpBound *bound;       /* by value id */
@@ -92,8 +93,10 @@ LLVMValueRef gp_emit_bool(GpEmit *e, bool v);
 LLVMValueRef gp_emit_get(GpEmit *e, const GpValue *v);
 void gp_emit_set(GpEmit *e, const GpValue *v, LLVMValueRef x);
 GpBound gp_emit_bound_make(GpEmit *e, uint32_t count);
-/* LLVM values that `type` takes when it goes over a join. */
-uint32_t gp_emit_flat_count(GpEmit *e, const GpIrType *type);
+/* LLVM values that v takes when it goes over a join. */
+uint32_t gp_emit_flat_count(GpEmit *e, const GpValue *v);
+/* Those of v in the form in which `as` holds its own. */
+GpBound gp_emit_operand(GpEmit *e, const GpValue *v, const GpValue *as);
 LLVMValueRef gp_emit_mem_load(GpEmit *e, GpElem elem, LLVMValueRef ptr);
 void gp_emit_mem_store(GpEmit *e, GpElem elem, LLVMValueRef v, LLVMValueRef ptr);
 LLVMValueRef gp_emit_to_mem(GpEmit *e, GpElem elem, LLVMValueRef v);
@@ -191,7 +194,9 @@ bool gp_tile_plan_is_used(const GpTilePlan *plan, const GpValue *v);
 /* emit_tile_gpu.c */
 bool gp_tile_gpu_prepare(GpEmit *e); /* false: refused */
 uint32_t gp_tile_gpu_threads(const GpEmit *e);
-uint32_t gp_tile_gpu_registers(GpEmit *e, const GpIrType *type);
+uint32_t gp_tile_gpu_registers(GpEmit *e, const GpValue *v);
+/* The registers of v in the layout of `as`. */
+GpBound gp_tile_gpu_operand(GpEmit *e, const GpValue *v, const GpValue *as);
 void gp_tile_gpu_inst(GpEmit *e, const GpInst *inst);
 void gp_tile_gpu_whole(GpEmit *e, const GpInst *inst);
 void gp_tile_gpu_access(GpEmit *e, const GpInst *inst);

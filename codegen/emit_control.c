@@ -45,7 +45,7 @@ static GpJoin *make_join(GpEmit *e, const char *name, GpValue *const *values, ui
             j->bound[i].at[0] = gp_tile_cpu_buffer(e, values[i]->type);
             continue;
         }
-        j->bound[i] = gp_emit_bound_make(e, gp_emit_flat_count(e, values[i]->type));
+        j->bound[i] = gp_emit_bound_make(e, gp_emit_flat_count(e, values[i]));
         for (uint32_t r = 0; r < j->bound[i].count; r++)
             j->bound[i].at[r] = LLVMBuildPhi(e->b, llvm_type(e, values[i]->type), "");
     }
@@ -76,14 +76,16 @@ static void carry_tiles(GpEmit *e, GpJoin *j, GpValue *const *operands) {
 }
 
 static void jump(GpEmit *e, GpJoin *j, GpValue *const *operands) {
+    GpBound *from = GP_NEW_ARRAY(e->arena, GpBound, j->count);
     carry_tiles(e, j, operands);
+    for (uint32_t i = 0; i < j->count; i++)
+        from[i] = gp_emit_operand(e, operands[i], j->values[i]);
     LLVMBasicBlockRef here = LLVMGetInsertBlock(e->b);
     for (uint32_t i = 0; i < j->count; i++) {
         if (is_cpu_tile(e, j->values[i]))
             continue;
-        const GpBound *from = &e->bound[operands[i]->id];
         for (uint32_t r = 0; r < j->bound[i].count; r++) {
-            LLVMValueRef v = from->at[from->count == 1 ? 0 : r];
+            LLVMValueRef v = from[i].at[from[i].count == 1 ? 0 : r];
             LLVMAddIncoming(j->bound[i].at[r], &v, &here, 1);
         }
     }
@@ -233,10 +235,8 @@ void gp_op_lower_control(GpEmit *e, const GpInst *inst) {
         emit_loop(e, inst);
     else if (inst->op == GpOp_For)
         emit_for(e, inst);
-    else if (inst->op == GpOp_Return)
-        LLVMBuildRetVoid(e->b);
-    else if (inst->parent->owner)
+    else if (inst->op != GpOp_Return && inst->parent->owner)
         emit_carry(e, inst); /* yield, break, continue */
     else
-        LLVMBuildRetVoid(e->b); /* the end of the body */
+        LLVMBuildRetVoid(e->b); /* a return, or the end of the body */
 }

@@ -12,10 +12,14 @@ typedef struct GpShapeLayout {
     struct GpShapeLayout *next;
 } GpShapeLayout;
 
-const GpShapeLayout *gp_gpu_layout(GpEmit *e, const GpShape *shape);
+/* Equal layouts are one pointer. */
+const GpShapeLayout *gp_gpu_layout(GpEmit *e, const GpLayout *l);
+/* The layout that e->bound[v->id] is in. */
+const GpShapeLayout *gp_gpu_layout_of(GpEmit *e, const GpValue *v);
 /* Coordinates (i64) of register `reg` in this thread. */
 void gp_gpu_coords(GpEmit *e, const GpShapeLayout *s, uint32_t reg, LLVMValueRef *c);
 LLVMValueRef gp_gpu_register(const GpEmit *e, const GpValue *v, uint32_t r);
+LLVMValueRef gp_gpu_at(const GpBound *b, uint32_t r);
 LLVMValueRef gp_gpu_thread(GpEmit *e); /* i32: number of this thread */
 void gp_gpu_barrier(GpEmit *e);
 /* The exchange buffer, which has `bytes` from then on; every use lies between two barriers. A
@@ -23,11 +27,39 @@ void gp_gpu_barrier(GpEmit *e);
 LLVMValueRef gp_gpu_shared(GpEmit *e, uint64_t bytes, int64_t numel, GpElem elem);
 enum { GP_GPU_SHARED = 48 * 1024 };
 
+/* tile_layout.c: the layout of every tile value, by id. A uniform value is in all of them. */
+const GpLayout **gp_tile_layouts(GpEmit *e);
+bool gp_gpu_is_uniform(const GpValue *v);
+/* Runs of 16 bytes of the tensor can be moved at once. */
+bool gp_gpu_takes_vectors(const GpEmit *e, const GpValue *tensor);
+
+/* emit_tile_gpu_move.c */
+/* The registers of v in another layout. */
+GpBound gp_gpu_convert(GpEmit *e, const GpValue *v, const GpShapeLayout *to);
+/* Binds v to registers that are in the layout `held`. */
+void gp_gpu_bind(GpEmit *e, const GpValue *v, GpBound from, const GpShapeLayout *held);
+/* The layout of a change of shape's result when its operand has layout `l`, and the operand's when
+** the result has it, so that each thread keeps its elements; NULL where there is none. */
+const GpLayout *gp_gpu_view_layout(GpEmit *e, const GpInst *inst, const GpLayout *l);
+const GpLayout *gp_gpu_viewed_layout(GpEmit *e, const GpInst *inst, const GpLayout *l);
+void gp_gpu_view(GpEmit *e, const GpInst *inst);
+LLVMValueRef gp_gpu_iota(GpEmit *e, const GpInst *inst, LLVMValueRef const *c);
+typedef struct GpConversion GpConversion;
+GpConversion **gp_tile_gpu_conversions(GpEmit *e); /* those made so far */
+
+/* emit_tile_gpu_access.c */
+void gp_gpu_load(GpEmit *e, const GpInst *inst);
+void gp_gpu_store(GpEmit *e, const GpInst *inst);
+/* Element offset of coordinate `at` (i64) on an axis: 32 bits wide where the launch proves it. */
+LLVMValueRef gp_gpu_axis_offset(GpEmit *e, const GpTensorArg *t, LLVMValueRef at, int axis);
+
 /* emit_tile_gpu_fold.c, emit_tile_gpu_mma.c */
 void gp_gpu_fold(GpEmit *e, const GpInst *inst);
 void gp_gpu_scan(GpEmit *e, const GpInst *inst);
 void gp_gpu_cat(GpEmit *e, const GpInst *inst);
 void gp_gpu_mma(GpEmit *e, const GpInst *inst);
+/* The layout in which a product's accumulator stays in registers; NULL: it does not. */
+const GpLayout *gp_gpu_mma_layout(GpEmit *e, const GpInst *mma);
 
 /* Whether a reduction's or scan's body may be regrouped, and the forms for those that may not
 ** (emit_tile_gpu_serial.c). */

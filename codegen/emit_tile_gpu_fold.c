@@ -1,8 +1,8 @@
 /* Reductions, scans, concatenations and accesses through addresses on the GPU.
 **
 ** A reduction combines the registers of a thread, then the lanes of a warp by shuffles, then the
-** warps through shared memory, which also brings the totals into the layout of their own shape:
-** every thread that holds a total gets it. A scan doubles its reach in shared memory at each step
+** warps through shared memory, where several hold parts of one total; each thread that held a part
+** has the total then. A scan doubles its reach in shared memory at each step
 ** (Hillis and Steele). Barriers stand in uniform control flow only. */
 #include "codegen/emit_tile_gpu.h"
 
@@ -35,9 +35,6 @@ static LLVMValueRef shuffle(GpEmit *e, GpElem elem, LLVMValueRef v, uint32_t mas
     return gp_emit_from_mem(e, elem, LLVMBuildBitCast(e->b, x, gp_emit_mem_type(e, elem), ""));
 }
 
-static LLVMValueRef and_with(GpEmit *e, LLVMValueRef a, LLVMValueRef b) {
-    return a && b ? LLVMBuildAnd(e->b, a, b, "") : a ? a : b;
-}
 
 static void store_shared(GpEmit *e, GpElem elem, LLVMValueRef shared, LLVMValueRef index,
                          LLVMValueRef v, LLVMValueRef ok) {
@@ -49,66 +46,43 @@ static LLVMValueRef load_shared(GpEmit *e, GpElem elem, LLVMValueRef shared, LLV
     return gp_emit_mem_load(e, elem, gp_emit_gep(e, elem, shared, index));
 }
 
-/* A reduction under way. */
+/* A reduction under way. The totals are in the slice of the operand's layout. */
 typedef struct Fold {
     const GpInst *inst;
     const GpShapeLayout *from, *to;
     GpElem elem;
-    uint32_t *first;      /* a register of each group */
-    LLVMValueRef *total;  /* of each group: registers that differ on the axis only */
-    uint32_t groups;
-    uint32_t warp_parts;  /* how many warps hold parts of one total */
+    GpBound total;
+    uint32_t warp_parts;    /* how many warps hold parts of one total */
     LLVMValueRef warp_part; /* i64 */
-    LLVMValueRef ok;      /* this thread writes its totals; NULL: yes */
 } Fold;
-
-static bool is_same_group(const Fold *d, uint32_t a, uint32_t b) {
-    int32_t at[2][GP_MAX_RANK];
-    gp_layout_at(d->from->layout, a, 0, 0, at[0]);
-    gp_layout_at(d->from->layout, b, 0, 0, at[1]);
-    for (int x = 0; x < d->from->shape.rank; x++)
-        if (x != d->inst->axis && at[0][x] != at[1][x])
-            return false;
-    return true;
-}
 
 static void fold_registers(GpEmit *e, Fold *d) {
     uint32_t count = gp_layout_registers(d->from->layout);
-    d->first = GP_NEW_ARRAY(e->arena, uint32_t, count);
-    d->total = GP_NEW_ARRAY(e->arena, LLVMValueRef, count);
+    d->total = gp_emit_bound_make(e, gp_layout_registers(d->to->layout));
     for (uint32_t r = 0; r < count; r++) {
         LLVMValueRef x = gp_gpu_register(e, d->inst->operands[0], r);
+        int32_t at[GP_MAX_RANK];
         uint32_t g = 0;
-        while (g < d->groups && !is_same_group(d, d->first[g], r))
-            g++;
-        if (g < d->groups) {
-            d->total[g] = gp_emit_combination(e, d->inst, d->total[g], x);
-            continue;
-        }
-        d->first[g] = r;
-        d->total[g] = x;
-        d->groups++;
+        gp_layout_at(d->from->layout, r, 0, 0, at);
+        for (int a = d->inst->axis; a + 1 < d->from->shape.rank; a++)
+            at[a] = at[a + 1];
+        gp_assert(gp_layout_register(d->to->layout, at, &g));
+        LLVMValueRef *total = &d->total.at[g];
+        *total = *total ? gp_emit_combination(e, d->inst, *total, x) : x;
     }
 }
 
 /* A lane bit on the axis: the lanes that it tells apart hold parts of the same totals. */
 static void fold_lanes(GpEmit *e, Fold *d) {
     const GpLayout *l = d->from->layout;
-    uint32_t mask = 0;
     for (int i = 0; i < l->bits[GpLayoutDim_Lane]; i++) {
         if (l->bases[GpLayoutDim_Lane][i][d->inst->axis] == 0)
             continue;
-        mask |= 1u << i;
-        for (uint32_t g = 0; g < d->groups; g++) {
-            LLVMValueRef other = shuffle(e, d->elem, d->total[g], 1u << i);
-            d->total[g] = gp_emit_combination(e, d->inst, d->total[g], other);
+        for (uint32_t g = 0; g < d->total.count; g++) {
+            LLVMValueRef other = shuffle(e, d->elem, d->total.at[g], 1u << i);
+            d->total.at[g] = gp_emit_combination(e, d->inst, d->total.at[g], other);
         }
     }
-    d->ok = d->from->is_owner;
-    if (!mask)
-        return;
-    LLVMValueRef part = LLVMBuildAnd(e->b, gp_gpu_thread(e), gp_emit_i32(e, mask), "");
-    d->ok = and_with(e, d->ok, LLVMBuildICmp(e->b, LLVMIntEQ, part, gp_emit_i32(e, 0), ""));
 }
 
 static void number_warps(GpEmit *e, Fold *d) {
@@ -134,40 +108,63 @@ static int64_t numel_of(const GpShape *shape) {
     return numel;
 }
 
+/* The threads that write: of those with one total in one warp, the one whose useless bits are 0. */
+static LLVMValueRef writer_test(GpEmit *e, const Fold *d) {
+    const GpLayout *l = d->from->layout;
+    uint32_t mask = 0, bit = 0;
+    for (int k = GpLayoutDim_Lane; k <= GpLayoutDim_Warp; k++) {
+        for (int i = 0; i < l->bits[k]; i++, bit++) {
+            bool is_part = k == GpLayoutDim_Warp && l->bases[k][i][d->inst->axis] != 0;
+            bool is_other = false;
+            for (int a = 0; a < l->rank; a++)
+                is_other |= a != d->inst->axis && l->bases[k][i][a] != 0;
+            if (!is_part && !is_other)
+                mask |= 1u << bit;
+        }
+    }
+    LLVMValueRef extra = LLVMBuildAnd(e->b, gp_gpu_thread(e), gp_emit_i32(e, mask), "");
+    return mask ? LLVMBuildICmp(e->b, LLVMIntEQ, extra, gp_emit_i32(e, 0), "") : NULL;
+}
+
+/* The parts of all warps to shared memory, part after part; each thread combines its totals'. */
+static void fold_warps(GpEmit *e, Fold *d) {
+    int64_t numel = numel_of(&d->to->shape);
+    uint64_t bytes = (uint64_t)numel * d->warp_parts * gp_elem_info[d->elem].bytes;
+    LLVMValueRef shared = gp_gpu_shared(e, bytes, numel_of(&d->from->shape), d->elem);
+    LLVMValueRef start = LLVMBuildMul(e->b, d->warp_part, gp_emit_i64(e, numel), "");
+    LLVMValueRef ok = writer_test(e, d), c[GP_MAX_RANK];
+    gp_gpu_barrier(e);
+    for (uint32_t g = 0; g < d->total.count; g++) {
+        gp_gpu_coords(e, d->to, g, c);
+        LLVMValueRef at = LLVMBuildAdd(e->b, start, gp_tile_linear(e, &d->to->shape, c), "");
+        store_shared(e, d->elem, shared, at, d->total.at[g], ok);
+    }
+    gp_gpu_barrier(e);
+    for (uint32_t g = 0; g < d->total.count; g++) {
+        gp_gpu_coords(e, d->to, g, c);
+        LLVMValueRef at = gp_tile_linear(e, &d->to->shape, c);
+        d->total.at[g] = load_shared(e, d->elem, shared, at);
+        for (uint32_t w = 1; w < d->warp_parts; w++) {
+            LLVMValueRef place = LLVMBuildAdd(e->b, at, gp_emit_i64(e, w * numel), "");
+            LLVMValueRef part = load_shared(e, d->elem, shared, place);
+            d->total.at[g] = gp_emit_combination(e, d->inst, d->total.at[g], part);
+        }
+    }
+}
+
 void gp_gpu_fold(GpEmit *e, const GpInst *inst) {
-    Fold d = {.inst = inst, .from = gp_gpu_layout(e, &inst->operands[0]->type->shape)};
-    d.to = gp_gpu_layout(e, &inst->results[0]->type->shape);
+    Fold d = {.inst = inst, .from = gp_gpu_layout_of(e, inst->operands[0])};
+    d.to = gp_gpu_layout(e, gp_layout_slice(e->arena, d.from->layout, inst->axis));
     d.elem = inst->results[0]->type->elem;
     fold_registers(e, &d);
     fold_lanes(e, &d);
     number_warps(e, &d);
-    int64_t numel = numel_of(&d.to->shape);
-    uint64_t bytes = (uint64_t)numel * d.warp_parts * gp_elem_info[d.elem].bytes;
-    LLVMValueRef shared = gp_gpu_shared(e, bytes, numel_of(&d.from->shape), d.elem);
-    LLVMValueRef c[GP_MAX_RANK], rest[GP_MAX_RANK] = {NULL};
-    LLVMValueRef start = LLVMBuildMul(e->b, d.warp_part, gp_emit_i64(e, numel), "");
-    gp_gpu_barrier(e);
-    for (uint32_t g = 0; g < d.groups; g++) {
-        gp_gpu_coords(e, d.from, d.first[g], c);
-        for (int a = 0, k = 0; a < d.from->shape.rank; a++)
-            if (a != inst->axis)
-                rest[k++] = c[a];
-        LLVMValueRef at = LLVMBuildAdd(e->b, start, gp_tile_linear(e, &d.to->shape, rest), "");
-        store_shared(e, d.elem, shared, at, d.total[g], d.ok);
-    }
-    gp_gpu_barrier(e);
-    GpBound out = gp_emit_bound_make(e, gp_layout_registers(d.to->layout));
-    for (uint32_t r = 0; r < out.count; r++) {
-        gp_gpu_coords(e, d.to, r, c);
-        LLVMValueRef at = gp_tile_linear(e, &d.to->shape, c);
-        out.at[r] = gp_emit_get(e, inst->operands[1]);
-        for (uint32_t w = 0; w < d.warp_parts; w++) {
-            LLVMValueRef place = LLVMBuildAdd(e->b, at, gp_emit_i64(e, w * numel), "");
-            out.at[r] =
-                gp_emit_combination(e, inst, out.at[r], load_shared(e, d.elem, shared, place));
-        }
-    }
-    e->bound[inst->results[0]->id] = out;
+    if (d.warp_parts > 1)
+        fold_warps(e, &d);
+    LLVMValueRef identity = gp_emit_get(e, inst->operands[1]);
+    for (uint32_t g = 0; g < d.total.count; g++)
+        d.total.at[g] = gp_emit_combination(e, inst, identity, d.total.at[g]);
+    gp_gpu_bind(e, inst->results[0], d.total, d.to);
 }
 
 /* Where `c` is `reach` elements or more after the start of the scan, and the index of the element
@@ -186,7 +183,8 @@ static LLVMValueRef find_earlier(GpEmit *e, const GpInst *inst, const GpShapeLay
 }
 
 void gp_gpu_scan(GpEmit *e, const GpInst *inst) {
-    const GpShapeLayout *s = gp_gpu_layout(e, &inst->results[0]->type->shape);
+    const GpShapeLayout *s = gp_gpu_layout_of(e, inst->results[0]);
+    GpBound from = gp_gpu_convert(e, inst->operands[0], s);
     GpElem elem = inst->results[0]->type->elem;
     uint64_t bytes = (uint64_t)numel_of(&s->shape) * gp_elem_info[elem].bytes;
     LLVMValueRef shared = gp_gpu_shared(e, bytes, numel_of(&s->shape), elem), at;
@@ -195,7 +193,7 @@ void gp_gpu_scan(GpEmit *e, const GpInst *inst) {
     memset(c, 0, out.count * sizeof *c);
     for (uint32_t r = 0; r < out.count; r++) {
         gp_gpu_coords(e, s, r, c[r]);
-        LLVMValueRef x = gp_gpu_register(e, inst->operands[0], r);
+        LLVMValueRef x = gp_gpu_at(&from, r);
         LLVMValueRef has = find_earlier(e, inst, s, c[r], 1, &at);
         LLVMValueRef first = gp_emit_combination(e, inst, gp_emit_get(e, inst->operands[1]), x);
         out.at[r] = LLVMBuildSelect(e->b, has, x, first, "");
@@ -229,7 +227,7 @@ static GpBound read_back(GpEmit *e, const GpShapeLayout *s, GpElem elem, LLVMVal
 }
 
 void gp_gpu_cat(GpEmit *e, const GpInst *inst) {
-    const GpShapeLayout *to = gp_gpu_layout(e, &inst->results[0]->type->shape);
+    const GpShapeLayout *to = gp_gpu_layout_of(e, inst->results[0]);
     GpElem elem = inst->results[0]->type->elem;
     uint64_t bytes = (uint64_t)numel_of(&to->shape) * gp_elem_info[elem].bytes;
     LLVMValueRef shared = gp_gpu_shared(e, bytes, numel_of(&to->shape), elem);
@@ -237,7 +235,7 @@ void gp_gpu_cat(GpEmit *e, const GpInst *inst) {
     gp_gpu_barrier(e);
     for (uint32_t i = 0; i < 2; i++) {
         const GpValue *v = inst->operands[i];
-        const GpShapeLayout *from = gp_gpu_layout(e, &v->type->shape);
+        const GpShapeLayout *from = gp_gpu_layout_of(e, v);
         for (uint32_t r = 0; r < gp_layout_registers(from->layout); r++) {
             LLVMValueRef c[GP_MAX_RANK];
             gp_gpu_coords(e, from, r, c);
@@ -271,30 +269,34 @@ void gp_tile_gpu_whole(GpEmit *e, const GpInst *inst) {
 
 enum { MOST_OPERANDS = 5 };
 
-static LLVMValueRef access_register(GpEmit *e, const GpInst *inst, uint32_t r, LLVMValueRef ok) {
+static LLVMValueRef access_register(GpEmit *e, const GpInst *inst, const GpBound *operands, uint32_t r,
+                                    LLVMValueRef ok) {
     LLVMValueRef x[MOST_OPERANDS];
-    gp_assert(inst->operand_count <= MOST_OPERANDS);
-    for (uint32_t i = 0; i < inst->operand_count; i++) {
-        const GpValue *v = inst->operands[i];
-        x[i] = v->type->kind == GpIrType_Tile ? gp_gpu_register(e, v, r) : gp_emit_get(e, v);
-    }
+    for (uint32_t i = 0; i < inst->operand_count; i++)
+        x[i] = gp_gpu_at(&operands[i], r);
     return gp_emit_access(e, inst, x, ok);
 }
 
 /* Each element once, by its owner; a scalar by the first thread. Barriers before and after give
 ** the block's accesses the order of the program. */
 void gp_tile_gpu_access(GpEmit *e, const GpInst *inst) {
-    const GpIrType *type = inst->operands[1]->type;
-    bool is_tile = type->kind == GpIrType_Tile;
+    const GpValue *like = inst->result_count ? inst->results[0] : inst->operands[1];
+    bool is_tile = like->type->kind == GpIrType_Tile;
     GpShape one = {{0}, 0};
-    const GpShapeLayout *s = gp_gpu_layout(e, is_tile ? &type->shape : &one);
+    const GpShapeLayout *s =
+        is_tile ? gp_gpu_layout_of(e, like)
+                : gp_gpu_layout(e, gp_layout_blocked(e->arena, &one, 1, gp_tile_gpu_threads(e)));
     uint32_t count = gp_layout_registers(s->layout);
-    GpBound out = gp_emit_bound_make(e, count);
+    GpBound out = gp_emit_bound_make(e, count), operands[MOST_OPERANDS];
+    gp_assert(inst->operand_count <= MOST_OPERANDS);
+    for (uint32_t i = 0; i < inst->operand_count; i++)
+        operands[i] = is_tile ? gp_emit_operand(e, inst->operands[i], like)
+                              : e->bound[inst->operands[i]->id];
     bool is_plain = inst->op == GpOp_Gather && inst->ordering == GpOrdering_Weak;
     LLVMValueRef ok = is_plain ? NULL : s->is_owner;
     gp_gpu_barrier(e);
     for (uint32_t r = 0; r < count; r++)
-        out.at[r] = access_register(e, inst, r, ok);
+        out.at[r] = access_register(e, inst, operands, r, ok);
     gp_gpu_barrier(e);
     if (!inst->result_count)
         return;
@@ -309,5 +311,8 @@ void gp_tile_gpu_access(GpEmit *e, const GpInst *inst) {
         }
         out = read_back(e, s, elem, shared);
     }
-    e->bound[inst->results[0]->id] = out;
+    if (is_tile)
+        gp_gpu_bind(e, inst->results[0], out, s);
+    else
+        e->bound[inst->results[0]->id] = out;
 }

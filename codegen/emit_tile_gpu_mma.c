@@ -5,7 +5,7 @@
 ** fits. Where the element types have a
 ** tensor-core instruction (mma.def) and the extents are multiples of its, warps share the blocks
 ** of the result; their sums go through shared memory, by bands of rows that fit, to the
-** blocked layout and are added to the accumulator there. Otherwise each thread multiplies and
+** accumulator's layout and are added there. Otherwise each thread multiplies and
 ** adds for the elements that it holds, k ascending from the accumulator. */
 #include "codegen/emit_tile_gpu.h"
 
@@ -98,7 +98,7 @@ static Product product_of(const GpInst *inst) {
 ** column (b), where its place on the line lies from `first` on. */
 static void stage(GpEmit *e, const Product *p, bool is_b, int64_t first) {
     const GpValue *v = p->inst->operands[is_b ? 1 : 0];
-    const GpShapeLayout *s = gp_gpu_layout(e, &v->type->shape);
+    const GpShapeLayout *s = gp_gpu_layout_of(e, v);
     GpElem staged = is_b ? p->b_elem : p->a_elem;
     int last = s->shape.rank - 1;
     for (uint32_t r = 0; r < gp_layout_registers(s->layout); r++) {
@@ -218,11 +218,12 @@ static void add_plain(GpEmit *e, const Product *p, const GpShapeLayout *s, LLVMV
 
 static GpBound multiply_plain(GpEmit *e, Product *p) {
     const GpValue *acc = p->inst->operands[2];
-    const GpShapeLayout *s = gp_gpu_layout(e, &acc->type->shape);
+    const GpShapeLayout *s = gp_gpu_layout_of(e, p->inst->results[0]);
+    GpBound from = gp_gpu_convert(e, acc, s);
     GpBound out = gp_emit_bound_make(e, gp_layout_registers(s->layout));
     bool is_narrow = acc->type->elem != p->sum;
     for (uint32_t r = 0; r < out.count; r++) {
-        out.at[r] = gp_gpu_register(e, acc, r);
+        out.at[r] = gp_gpu_at(&from, r);
         if (is_narrow)
             out.at[r] = gp_emit_cast(e, out.at[r], acc->type->elem, p->sum);
     }
@@ -323,7 +324,7 @@ static void put_band(GpEmit *e, const Product *p, const Lane *l, const Block *b,
 
 static void take_band(GpEmit *e, const Product *p, LLVMValueRef *out, int64_t first,
                       int64_t rows) {
-    const GpShapeLayout *s = gp_gpu_layout(e, &p->inst->operands[2]->type->shape);
+    const GpShapeLayout *s = gp_gpu_layout_of(e, p->inst->results[0]);
     int last = s->shape.rank - 1;
     for (uint32_t r = 0; r < gp_layout_registers(s->layout); r++) {
         LLVMValueRef c[GP_MAX_RANK];
@@ -370,7 +371,8 @@ static GpBound multiply_sync(GpEmit *e, Product *p) {
     }
 
     const GpValue *acc = p->inst->operands[2];
-    GpBound out = gp_emit_bound_make(e, gp_emit_flat_count(e, acc->type));
+    GpBound from = gp_gpu_convert(e, acc, gp_gpu_layout_of(e, p->inst->results[0]));
+    GpBound out = gp_emit_bound_make(e, gp_emit_flat_count(e, p->inst->results[0]));
     int64_t line_bytes = p->n * gp_elem_info[p->sum].bytes, rows = p->batches * p->m;
     int64_t band = GP_MAX(GP_MIN(rows, GP_GPU_SHARED / line_bytes), INT64_C(1));
     (void)gp_gpu_shared(e, (uint64_t)(band * line_bytes), rows * p->n, p->sum);
@@ -383,11 +385,16 @@ static GpBound multiply_sync(GpEmit *e, Product *p) {
         take_band(e, p, out.at, first, size);
     }
     for (uint32_t r = 0; r < out.count; r++)
-        out.at[r] = add_sums(e, p, gp_gpu_register(e, acc, r), out.at[r]);
+        out.at[r] = add_sums(e, p, gp_gpu_at(&from, r), out.at[r]);
     return out;
 }
 
 void gp_gpu_mma(GpEmit *e, const GpInst *inst) {
     Product p = product_of(inst);
     e->bound[inst->results[0]->id] = p.sync ? multiply_sync(e, &p) : multiply_plain(e, &p);
+}
+
+const GpLayout *gp_gpu_mma_layout(GpEmit *e, const GpInst *mma) {
+    (void)e, (void)mma;
+    return NULL; /* sums go to the accumulator through shared memory */
 }

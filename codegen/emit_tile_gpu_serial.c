@@ -28,7 +28,7 @@ typedef struct Staged {
 
 static Staged stage(GpEmit *e, const GpInst *inst) {
     const GpValue *v = inst->operands[0];
-    const GpShapeLayout *s = gp_gpu_layout(e, &v->type->shape);
+    const GpShapeLayout *s = gp_gpu_layout_of(e, v);
     Staged st = {inst, &s->shape, v->type->elem, NULL};
     int64_t numel = 0;
     gp_assert(gp_shape_numel(&s->shape, &numel));
@@ -72,7 +72,7 @@ static LLVMValueRef fold_line(GpEmit *e, const Staged *st, LLVMValueRef const *c
 
 void gp_gpu_fold_serially(GpEmit *e, const GpInst *inst) {
     Staged st = stage(e, inst);
-    const GpShapeLayout *to = gp_gpu_layout(e, &inst->results[0]->type->shape);
+    const GpShapeLayout *to = gp_gpu_layout_of(e, inst->results[0]);
     GpBound out = gp_emit_bound_make(e, gp_layout_registers(to->layout));
     for (uint32_t r = 0; r < out.count; r++) {
         LLVMValueRef c[GP_MAX_RANK], line[GP_MAX_RANK] = {NULL};
@@ -86,7 +86,7 @@ void gp_gpu_fold_serially(GpEmit *e, const GpInst *inst) {
 
 void gp_gpu_scan_serially(GpEmit *e, const GpInst *inst) {
     Staged st = stage(e, inst);
-    const GpShapeLayout *s = gp_gpu_layout(e, &inst->results[0]->type->shape);
+    const GpShapeLayout *s = gp_gpu_layout_of(e, inst->results[0]);
     GpBound out = gp_emit_bound_make(e, gp_layout_registers(s->layout));
     for (uint32_t r = 0; r < out.count; r++) {
         LLVMValueRef c[GP_MAX_RANK];

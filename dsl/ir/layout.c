@@ -1,4 +1,5 @@
-/* Layouts: evaluation, comparison, coverage, and the blocked layout.
+/* Layouts: evaluation, comparison, coverage, the blocked and the accumulator's layout. Layouts made
+** from others are in layout_map.c.
 **
 ** Invariant of a well-formed layout: every atom extent is a power of two and every basis lies
 ** inside the atom, so XOR never leaves it. */
@@ -100,6 +101,18 @@ bool gp_layout_covers(const GpLayout *l) {
     return have == want;
 }
 
+/* Without bits yet. The atom of an axis is the power of two in its extent. */
+static GpLayout *make_layout(GpArena *arena, const GpShape *shape) {
+    GpLayout *l = GP_NEW(arena, GpLayout);
+    l->rank = shape->rank;
+    for (int a = 0; a < shape->rank; a++) {
+        gp_assert(shape->dim[a] >= 1 && shape->dim[a] <= INT32_MAX);
+        l->atom[a] = (int32_t)(shape->dim[a] & -shape->dim[a]);
+        l->repeat[a] = (int32_t)(shape->dim[a] / l->atom[a]);
+    }
+    return l;
+}
+
 /* The bits of the atom's coordinates, innermost axis first, handed out one after another. */
 typedef struct BitSource {
     int axis, bit;
@@ -125,19 +138,37 @@ static void take_bits(GpLayout *l, BitSource *from, GpLayoutDim d, uint8_t count
 const GpLayout *gp_layout_blocked(GpArena *arena, const GpShape *shape, uint32_t vector,
                                   uint32_t threads) {
     gp_assert(is_power_of_two(vector) && is_power_of_two(threads) && threads >= 32);
-    GpLayout *l = GP_NEW(arena, GpLayout);
-    l->rank = shape->rank;
-    for (int a = 0; a < shape->rank; a++) {
-        gp_assert(shape->dim[a] >= 1 && shape->dim[a] <= INT32_MAX);
-        l->atom[a] = (int32_t)(shape->dim[a] & -shape->dim[a]);
-        l->repeat[a] = (int32_t)(shape->dim[a] / l->atom[a]);
-    }
+    GpLayout *l = make_layout(arena, shape);
     BitSource from = {shape->rank - 1, 0};
     uint32_t inner = shape->rank ? (uint32_t)l->atom[shape->rank - 1] : 1;
     take_bits(l, &from, GpLayoutDim_Register, log2_of(GP_MIN(vector, inner)));
     take_bits(l, &from, GpLayoutDim_Lane, 5);
     take_bits(l, &from, GpLayoutDim_Warp, log2_of(threads / 32));
     while (take_bit(l, &from, GpLayoutDim_Register)) {}
+    return l;
+}
+
+/* Bits `first`.. of an axis's coordinate, to the last one of the atom. */
+static void take_axis(GpLayout *l, GpLayoutDim d, int axis, int32_t first, int count) {
+    for (int32_t bit = first; bit < l->atom[axis] && count > 0; bit *= 2, count--)
+        l->bases[d][l->bits[d]++][axis] = bit;
+}
+
+const GpLayout *gp_layout_mma(GpArena *arena, const GpShape *shape, uint32_t threads) {
+    int row = shape->rank - 2, column = shape->rank - 1;
+    uint8_t warps = log2_of(threads / 32);
+    gp_assert(row >= 0 && shape->dim[row] % 64 == 0 && shape->dim[column] % 8 == 0 && warps >= 2);
+    GpLayout *l = make_layout(arena, shape);
+    take_axis(l, GpLayoutDim_Register, column, 1, 1);
+    take_axis(l, GpLayoutDim_Register, row, 8, 1);
+    take_axis(l, GpLayoutDim_Register, column, 8, GP_LAYOUT_BITS);
+    take_axis(l, GpLayoutDim_Lane, column, 2, 2);
+    take_axis(l, GpLayoutDim_Lane, row, 1, 3);
+    take_axis(l, GpLayoutDim_Warp, row, 16, warps);
+    take_axis(l, GpLayoutDim_Register, row, (int32_t)16 << l->bits[GpLayoutDim_Warp], GP_LAYOUT_BITS);
+    l->bits[GpLayoutDim_Warp] = warps;
+    if (row == 1)
+        take_axis(l, GpLayoutDim_Register, 0, 1, GP_LAYOUT_BITS);
     return l;
 }
 

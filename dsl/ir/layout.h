@@ -10,6 +10,7 @@
 
 #include "core/arena.h"
 #include "core/elem.h"
+#include "dsl/ir/ir.h"
 
 enum { GP_LAYOUT_BITS = 20 }; /* per input dimension at most */
 
@@ -24,7 +25,6 @@ struct GpLayout {
     int32_t atom[GP_MAX_RANK];   /* extents covered by the linear part */
     int32_t repeat[GP_MAX_RANK]; /* integer repetitions per axis, the slowest register digits */
 };
-typedef struct GpLayout GpLayout;
 
 /* Elements one thread holds: 2^register bits x all repetitions. */
 uint32_t gp_layout_registers(const GpLayout *l);
@@ -41,6 +41,25 @@ bool gp_layout_covers(const GpLayout *l);
 ** and a power of two; extents that are too small for all threads are held more than once. */
 const GpLayout *gp_layout_blocked(GpArena *arena, const GpShape *shape, uint32_t vector,
                                   uint32_t threads);
+/* The accumulator of wgmma m64nNk16 for [b x] m x n (m a multiple of 64, n of 8): a register pair
+** is two columns, the next bit eight rows, further ones columns from 8 on; a quad of lanes covers
+** eight columns, its eight quads eight rows; four warps are 64 rows, further warps the next ones.
+** Warps that are left hold everything again. */
+const GpLayout *gp_layout_mma(GpArena *arena, const GpShape *shape, uint32_t threads);
+/* Without `axis`: registers that differ on it alone become one; lanes and warps that do hold the
+** same element. */
+const GpLayout *gp_layout_slice(GpArena *arena, const GpLayout *l, int axis);
+/* Axis k is axis perm[k] of `l`. */
+const GpLayout *gp_layout_permute(GpArena *arena, const GpLayout *l, const GpPerm *perm);
+/* Each thread holds the same elements, of a tile of the same row-major order and another shape;
+** NULL where that is no layout: an axis that is no power of two is split or joined. */
+const GpLayout *gp_layout_reshape(GpArena *arena, const GpLayout *l, const GpShape *shape);
+
+/* The register of lane 0 of warp 0 that holds the element at `coord`; false: none does. */
+bool gp_layout_register(const GpLayout *l, const int32_t *coord, uint32_t *reg);
+/* Every thread holds in `from` what it wants in `to`: register r of `to` is register map[r] of
+** `from` in each of them. */
+bool gp_layout_same_thread(const GpLayout *from, const GpLayout *to, uint32_t *map);
 /* Longest run of registers (power of two) that hold consecutive elements of the innermost axis. */
 uint32_t gp_layout_run(const GpLayout *l);
 

@@ -3,7 +3,7 @@
 #include "dsl/ir/layout.h"
 #include "spec/unit/unit.h"
 
-enum { MAX_ELEMENTS = 4096 };
+enum { MAX_ELEMENTS = 1 << 15 };
 
 static int64_t numel(const GpShape *s) {
     int64_t n = 1;
@@ -22,7 +22,7 @@ static void check_layout(const GpLayout *l, const GpShape *shape, uint32_t threa
     assert_true(gp_shape_eq(&own, shape));
     assert_int_equal(gp_layout_threads(l), threads);
     assert_true(gp_layout_covers(l));
-    memset(held, 0, sizeof held);
+    memset(held, 0, (size_t)n * sizeof held[0]);
     for (uint32_t thread = 0; thread < threads; thread++) {
         int64_t before = 0;
         for (uint32_t reg = 0; reg < registers; reg++) {
@@ -144,6 +144,130 @@ static void test_equal(void **state) {
     assert_false(gp_layout_equal(x, gp_layout_blocked(arena, &b, 4, 32)));
 }
 
+/* A slice holds what the layout holds, without the axis, in the same threads. */
+static void check_slice(GpArena *arena, const GpLayout *l, int axis) {
+    const GpLayout *s = gp_layout_slice(arena, l, axis);
+    assert_true(gp_layout_covers(s));
+    assert_int_equal(gp_layout_threads(s), gp_layout_threads(l));
+    for (uint32_t thread = 0; thread < gp_layout_threads(l); thread++) {
+        for (uint32_t r = 0; r < gp_layout_registers(l); r++) {
+            int32_t want[GP_MAX_RANK], at[GP_MAX_RANK], zero[GP_MAX_RANK];
+            uint32_t held = 0;
+            gp_layout_at(l, r, 0, 0, zero);
+            gp_layout_at(l, r, thread % 32, thread / 32, want);
+            for (int a = axis; a + 1 < l->rank; a++) {
+                zero[a] = zero[a + 1];
+                want[a] = want[a + 1];
+            }
+            assert_true(gp_layout_register(s, zero, &held));
+            gp_layout_at(s, held, thread % 32, thread / 32, at);
+            for (int a = 0; a < s->rank; a++) assert_int_equal(at[a], want[a]);
+        }
+    }
+}
+
+static int64_t offset_of(const GpShape *shape, const int32_t *at) {
+    int64_t offset = 0;
+    for (int a = 0; a < shape->rank; a++) offset = offset * shape->dim[a] + at[a];
+    return offset;
+}
+
+/* Each thread holds the same row-major offsets in both. */
+static void check_reshape(GpArena *arena, const GpLayout *l, const GpShape *shape) {
+    GpShape old = gp_layout_shape(l);
+    const GpLayout *s = gp_layout_reshape(arena, l, shape);
+    assert_non_null(s);
+    assert_true(gp_layout_covers(s));
+    for (uint32_t thread = 0; thread < gp_layout_threads(l); thread++) {
+        for (uint32_t r = 0; r < gp_layout_registers(l); r++) {
+            int32_t a[GP_MAX_RANK], b[GP_MAX_RANK];
+            gp_layout_at(l, r, thread % 32, thread / 32, a);
+            gp_layout_at(s, r, thread % 32, thread / 32, b);
+            assert_int_equal(offset_of(&old, a), offset_of(shape, b));
+        }
+    }
+}
+
+static void test_derived(void **state) {
+    GpArena *arena = *state;
+    static const GpShape shapes[] = {{{8, 64}, 2}, {{4, 8, 16}, 3}, {{6, 24}, 2}, {{3, 5, 8}, 3}};
+    for (size_t i = 0; i < GP_COUNT(shapes); i++)
+        for (uint32_t vector = 1; vector <= 4; vector *= 4)
+            for (int axis = 0; axis < shapes[i].rank; axis++)
+                check_slice(arena, gp_layout_blocked(arena, &shapes[i], vector, 64), axis);
+    GpShape flat = {{512}, 1}, unit = {{1, 6, 1, 24}, 4}, other = {{12, 12}, 2};
+    const GpLayout *square = gp_layout_blocked(arena, &shapes[0], 4, 64);
+    check_reshape(arena, square, &flat);
+    check_reshape(arena, gp_layout_blocked(arena, &flat, 2, 32), &shapes[1]);
+    const GpLayout *odd = gp_layout_blocked(arena, &shapes[2], 2, 32);
+    check_reshape(arena, odd, &unit);
+    assert_null(gp_layout_reshape(arena, odd, &other));
+
+    GpPerm perm = {{2, 0, 1}, 3};
+    const GpLayout *l = gp_layout_blocked(arena, &shapes[1], 2, 64);
+    const GpLayout *p = gp_layout_permute(arena, l, &perm);
+    int32_t a[GP_MAX_RANK], b[GP_MAX_RANK];
+    gp_layout_at(l, 5, 19, 1, a);
+    gp_layout_at(p, 5, 19, 1, b);
+    assert_true(b[0] == a[2] && b[1] == a[0] && b[2] == a[1]);
+}
+
+/* PTX ISA, "Register Fragments for wgmma.mma_async.m64nNk16", accumulator D: in thread t of the
+** warpgroup, d[i] is row 16 * (t / 32) + 8 * (i / 2 % 2) + t % 32 / 4, column 8 * (i / 4) +
+** 2 * (t % 4) + i % 2. */
+static void check_accumulator(GpArena *arena, int32_t n) {
+    GpShape shape = {{64, n}, 2};
+    const GpLayout *l = gp_layout_mma(arena, &shape, 128);
+    check_layout(l, &shape, 128);
+    assert_int_equal(gp_layout_registers(l), n / 2);
+    for (int32_t t = 0; t < 128; t++) {
+        for (int32_t i = 0; i < n / 2; i++) {
+            int32_t at[GP_MAX_RANK];
+            gp_layout_at(l, (uint32_t)i, (uint32_t)t % 32, (uint32_t)t / 32, at);
+            assert_int_equal(at[0], 16 * (t / 32) + 8 * (i / 2 % 2) + t % 32 / 4);
+            assert_int_equal(at[1], 8 * (i / 4) + 2 * (t % 4) + i % 2);
+        }
+    }
+}
+
+static void test_accumulator(void **state) {
+    GpArena *arena = *state;
+    for (int32_t n = 8; n <= 256; n += 8) check_accumulator(arena, n);
+    GpShape tall = {{256, 96}, 2}, batch = {{2, 64, 16}, 3};
+    const GpLayout *l = gp_layout_mma(arena, &tall, 256);
+    int32_t at[GP_MAX_RANK];
+    check_layout(l, &tall, 256);
+    gp_layout_at(l, 0, 0, 4, at); /* the second warpgroup has the next 64 rows */
+    assert_true(at[0] == 64 && at[1] == 0);
+    check_layout(gp_layout_mma(arena, &batch, 256), &batch, 256);
+    check_slice(arena, l, 1);
+    check_slice(arena, l, 0);
+}
+
+static void test_same_thread(void **state) {
+    GpArena *arena = *state;
+    GpShape wide = {{64, 128}, 2}, narrow = {{64, 32}, 2}, square = {{8, 64}, 2};
+    uint32_t map[64];
+    const GpLayout *a = gp_layout_slice(arena, gp_layout_mma(arena, &wide, 128), 1);
+    const GpLayout *b = gp_layout_slice(arena, gp_layout_mma(arena, &narrow, 128), 1);
+    assert_true(gp_layout_same_thread(a, b, map)); /* rows are held alike whatever the width */
+    assert_true(map[0] == 0 && map[1] == 1);
+    const GpLayout *l = gp_layout_blocked(arena, &square, 4, 32);
+    GpLayout swapped = *l;
+    memcpy(swapped.bases[0][0], l->bases[0][1], sizeof l->bases[0][0]);
+    memcpy(swapped.bases[0][1], l->bases[0][0], sizeof l->bases[0][0]);
+    assert_true(gp_layout_same_thread(l, &swapped, map));
+    assert_true(map[0] == 0 && map[1] == 2 && map[2] == 1 && map[3] == 3 && map[4] == 4);
+    swapped.bases[0][1][1] = 3; /* a sum of two bases: register 2 of it is register 3 */
+    swapped.bases[0][0][1] = 2;
+    assert_true(gp_layout_same_thread(l, &swapped, map));
+    assert_true(map[1] == 2 && map[2] == 3 && map[3] == 1);
+    assert_false(gp_layout_same_thread(l, gp_layout_blocked(arena, &square, 2, 32), map));
+    assert_false(gp_layout_same_thread(l, gp_layout_blocked(arena, &square, 4, 64), map));
+    assert_false(gp_layout_same_thread(gp_layout_blocked(arena, &wide, 4, 128),
+                                       gp_layout_mma(arena, &wide, 128), map));
+}
+
 static GpSession session;
 static int open_arena(void **state) {
     gp_session_init(&session, NULL, NULL, NULL);
@@ -160,6 +284,8 @@ int main(void) {
         cmocka_unit_test(test_blocked),    cmocka_unit_test(test_documented_order),
         cmocka_unit_test(test_repetition), cmocka_unit_test(test_covers),
         cmocka_unit_test(test_equal),      cmocka_unit_test(test_run_with_foreign_bits),
+        cmocka_unit_test(test_derived),    cmocka_unit_test(test_accumulator),
+        cmocka_unit_test(test_same_thread),
     };
     return cmocka_run_group_tests(tests, open_arena, close_arena);
 }

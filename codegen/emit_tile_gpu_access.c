@@ -1,0 +1,236 @@
+/* Tile loads and stores on the GPU.
+**
+** They take 16 bytes at a time where the launch facts allow, and branch once per tile (uniformly)
+** between the interior and the ragged form. */
+#include "codegen/emit_tile_gpu.h"
+
+LLVMValueRef gp_gpu_axis_offset(GpEmit *e, const GpTensorArg *t, LLVMValueRef at, int axis) {
+    if (!t->param->small)
+        return LLVMBuildNSWMul(e->b, at, t->stride[axis], "");
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(e->ctx);
+    LLVMValueRef narrow = LLVMBuildNSWMul(e->b, LLVMBuildTrunc(e->b, at, i32, ""),
+                                          LLVMBuildTrunc(e->b, t->stride[axis], i32, ""), "");
+    return LLVMBuildSExt(e->b, narrow, LLVMInt64TypeInContext(e->ctx), "");
+}
+
+/* An access being emitted: the address of register 0's element and what is common. */
+typedef struct Access {
+    const GpInst *inst;
+    const GpTensorArg *tensor;
+    const GpShapeLayout *layout;
+    GpElem elem;
+    uint32_t registers, run; /* elements that one instruction moves */
+    LLVMValueRef first;
+} Access;
+
+/* A store of runs that are shorter than one instruction could move gets the tile in other runs. */
+static const GpShapeLayout *access_layout(GpEmit *e, const GpInst *inst) {
+    const GpValue *v = inst->op == GpOp_StoreTile ? inst->operands[1] : inst->results[0];
+    const GpShapeLayout *s = gp_gpu_layout_of(e, v);
+    uint32_t vector = 16u / gp_elem_info[v->type->elem].bytes;
+    int64_t numel = 0;
+    bool is_small = !gp_shape_numel(&s->shape, &numel) || numel < (int64_t)vector * gp_tile_gpu_threads(e);
+    if (inst->op != GpOp_StoreTile || is_small || !gp_gpu_takes_vectors(e, inst->operands[0]) ||
+        gp_layout_run(s->layout) >= vector)
+        return s;
+    const GpLayout *l = gp_layout_blocked(e->arena, &s->shape, vector, gp_tile_gpu_threads(e));
+    return gp_layout_run(l) > gp_layout_run(s->layout) ? gp_gpu_layout(e, l) : s;
+}
+
+static Access access_of(GpEmit *e, const GpInst *inst) {
+    Access a = {.inst = inst, .tensor = &e->tensors[inst->operands[0]->id]};
+    a.layout = access_layout(e, inst);
+    a.elem = inst->operands[0]->type->elem;
+    a.registers = gp_layout_registers(a.layout->layout);
+    a.run = 1;
+    if (a.tensor->param->unit_stride && a.tensor->param->aligned16)
+        a.run = GP_MIN(gp_layout_run(a.layout->layout), 16u / gp_elem_info[a.elem].bytes);
+    LLVMValueRef offset = gp_emit_i64(e, 0);
+    for (int x = 0; x < a.layout->shape.rank; x++) {
+        LLVMValueRef at = LLVMBuildNSWAdd(e->b, gp_tile_start(e, inst, x), a.layout->coord[x], "");
+        offset = LLVMBuildNSWAdd(e->b, offset, gp_gpu_axis_offset(e, a.tensor, at, x), "");
+    }
+    a.first = gp_emit_gep(e, a.elem, a.tensor->base, offset);
+    return a;
+}
+
+static LLVMValueRef register_address(GpEmit *e, const Access *a, uint32_t reg) {
+    int32_t at[GP_MAX_RANK];
+    gp_layout_at(a->layout->layout, reg, 0, 0, at);
+    LLVMValueRef ptr = a->first;
+    for (int x = 0; x < a->layout->shape.rank; x++)
+        if (at[x])
+            ptr = gp_emit_gep(e, a->elem, ptr, gp_gpu_axis_offset(e, a->tensor, gp_emit_i64(e, at[x]), x));
+    return ptr;
+}
+
+static LLVMValueRef in_bounds(GpEmit *e, const Access *a, uint32_t reg) {
+    const GpValue *mask = gp_tile_mask(a->inst);
+    LLVMValueRef c[GP_MAX_RANK], ok = mask ? gp_emit_get(e, mask) : gp_emit_bool(e, true);
+    gp_gpu_coords(e, a->layout, reg, c);
+    for (int x = 0; x < a->layout->shape.rank; x++) {
+        LLVMValueRef at = LLVMBuildNSWAdd(e->b, gp_tile_start(e, a->inst, x), c[x], "");
+        LLVMValueRef dim =
+            LLVMBuildSExt(e->b, a->tensor->dim[x], LLVMInt64TypeInContext(e->ctx), "");
+        ok = LLVMBuildAnd(e->b, ok, LLVMBuildICmp(e->b, LLVMIntULT, at, dim, ""), "");
+    }
+    return ok;
+}
+
+static void load_interior(GpEmit *e, const Access *a, LLVMValueRef *out) {
+    LLVMTypeRef vector = LLVMVectorType(gp_emit_mem_type(e, a->elem), a->run);
+    for (uint32_t r = 0; r < a->registers; r += a->run) {
+        LLVMValueRef ptr = register_address(e, a, r);
+        if (a->run == 1) {
+            out[r] = gp_emit_mem_load(e, a->elem, ptr);
+            continue;
+        }
+        LLVMValueRef v = LLVMBuildLoad2(e->b, vector, ptr, "");
+        LLVMSetAlignment(v, a->run * gp_elem_info[a->elem].bytes);
+        for (uint32_t i = 0; i < a->run; i++)
+            out[r + i] = gp_emit_from_mem(e, a->elem,
+                                          LLVMBuildExtractElement(e->b, v, gp_emit_i32(e, i), ""));
+    }
+}
+
+/* The tensor has an element: its first one can be read in place of one beyond its end. */
+static LLVMValueRef is_nonempty(GpEmit *e, const Access *a) {
+    LLVMValueRef all = gp_emit_bool(e, true);
+    for (int x = 0; x < a->layout->shape.rank; x++) {
+        LLVMValueRef some =
+            LLVMBuildICmp(e->b, LLVMIntSGT, a->tensor->dim[x], gp_emit_i32(e, 0), "");
+        all = LLVMBuildAnd(e->b, all, some, "");
+    }
+    return all;
+}
+
+static LLVMValueRef pad_of(GpEmit *e, const Access *a) {
+    LLVMValueRef pad = gp_tile_pad(e, a->inst);
+    return pad ? pad : LLVMConstNull(gp_emit_type(e, a->elem));
+}
+
+/* Without a branch per element: half the blocks, and the loads can all be in flight. */
+static void load_ragged(GpEmit *e, const Access *a, LLVMValueRef *out) {
+    for (uint32_t r = 0; r < a->registers; r++) {
+        LLVMValueRef ok = in_bounds(e, a, r);
+        LLVMValueRef ptr =
+            LLVMBuildSelect(e->b, ok, register_address(e, a, r), a->tensor->base, "");
+        LLVMValueRef v = gp_emit_mem_load(e, a->elem, ptr);
+        out[r] = LLVMBuildSelect(e->b, ok, v, pad_of(e, a), "");
+    }
+}
+
+/* Whether the accesses to a tensor may touch one element from several threads: some store, and
+** not all are of one tile at one place in one layout, whose elements each stay with one thread. Tiles at element
+** coordinates may overlap from one turn of a loop to the next. */
+typedef struct Sharing {
+    GpEmit *e;
+    const GpIrFn *fn;
+    const GpValue *tensor;
+    const GpInst *first;
+    bool has_store, has_places;
+} Sharing;
+
+static bool may_alias(const GpIrFn *fn, const GpValue *a, const GpValue *b) {
+    return a == b || (!gp_ir_is_unique(fn, a) && !gp_ir_is_unique(fn, b));
+}
+
+static bool is_same_place(GpEmit *e, const GpInst *a, const GpInst *b) {
+    const GpShape *shape = gp_tile_shape(a);
+    uint32_t first_a = a->op == GpOp_StoreTile ? 2 : 1, first_b = b->op == GpOp_StoreTile ? 2 : 1;
+    if (a->operands[0] != b->operands[0] || a->by_element != b->by_element ||
+        !gp_shape_eq(shape, gp_tile_shape(b)) || access_layout(e, a) != access_layout(e, b))
+        return false;
+    for (uint32_t x = 0; x < shape->rank; x++)
+        if (a->operands[first_a + x] != b->operands[first_b + x])
+            return false;
+    return true;
+}
+
+static void note_access(GpInst *inst, void *ud) {
+    Sharing *s = ud;
+    if ((inst->op != GpOp_LoadTile && inst->op != GpOp_StoreTile) ||
+        !may_alias(s->fn, inst->operands[0], s->tensor))
+        return;
+    s->has_store |= inst->op == GpOp_StoreTile;
+    if (!s->first)
+        s->first = inst;
+    s->has_places |= inst->by_element || !is_same_place(s->e, s->first, inst) ||
+                     (inst != s->first && access_layout(s->e, inst)->is_owner);
+}
+
+/* Earlier accesses to such a tensor come before this one in every thread. */
+static void order_access(GpEmit *e, const GpInst *inst) {
+    Sharing s = {.e = e, .fn = e->fn, .tensor = inst->operands[0]};
+    gp_ir_walk((GpIrFn *)(uintptr_t)e->fn, GpWalk_Before, note_access, &s);
+    if (s.has_store && s.has_places)
+        gp_gpu_barrier(e);
+}
+
+void gp_gpu_load(GpEmit *e, const GpInst *inst) {
+    order_access(e, inst);
+    Access a = access_of(e, inst);
+    GpBound fast = gp_emit_bound_make(e, a.registers), slow = gp_emit_bound_make(e, a.registers);
+    GpBound out = gp_emit_bound_make(e, a.registers);
+    LLVMBasicBlockRef interior = gp_emit_block(e, "interior"), edge = gp_emit_block(e, "edge");
+    LLVMBasicBlockRef ragged = gp_emit_block(e, "ragged"), join = gp_emit_block(e, "loaded");
+    LLVMBuildCondBr(e->b, gp_tile_is_inside(e, inst), interior, edge);
+    gp_emit_at(e, interior);
+    load_interior(e, &a, fast.at);
+    LLVMBuildBr(e->b, join);
+    gp_emit_at(e, edge);
+    LLVMBuildCondBr(e->b, is_nonempty(e, &a), ragged, join);
+    gp_emit_at(e, ragged);
+    load_ragged(e, &a, slow.at);
+    LLVMBuildBr(e->b, join);
+    gp_emit_at(e, join);
+    LLVMTypeRef type = gp_emit_type(e, a.elem);
+    for (uint32_t r = 0; r < a.registers; r++) {
+        out.at[r] = LLVMBuildPhi(e->b, type, "");
+        LLVMAddIncoming(out.at[r], (LLVMValueRef[]){fast.at[r], slow.at[r], pad_of(e, &a)},
+                        (LLVMBasicBlockRef[]){interior, ragged, edge}, 3);
+    }
+    e->bound[inst->results[0]->id] = out;
+}
+
+static void store_interior(GpEmit *e, const Access *a, const GpBound *v) {
+    LLVMTypeRef vector = LLVMVectorType(gp_emit_mem_type(e, a->elem), a->run);
+    for (uint32_t r = 0; r < a->registers; r += a->run) {
+        LLVMValueRef ptr = register_address(e, a, r);
+        if (a->run == 1) {
+            gp_emit_mem_store(e, a->elem, gp_gpu_at(v, r), ptr);
+            continue;
+        }
+        LLVMValueRef x = LLVMGetPoison(vector);
+        for (uint32_t i = 0; i < a->run; i++)
+            x = LLVMBuildInsertElement(e->b, x,
+                                       gp_emit_to_mem(e, a->elem, gp_gpu_at(v, r + i)),
+                                       gp_emit_i32(e, i), "");
+        LLVMSetAlignment(LLVMBuildStore(e->b, x, ptr), a->run * gp_elem_info[a->elem].bytes);
+    }
+}
+
+void gp_gpu_store(GpEmit *e, const GpInst *inst) {
+    order_access(e, inst);
+    Access a = access_of(e, inst);
+    GpBound v = gp_gpu_convert(e, inst->operands[1], a.layout);
+    LLVMBasicBlockRef interior = gp_emit_block(e, "interior"), ragged = gp_emit_block(e, "ragged");
+    LLVMBasicBlockRef join = gp_emit_block(e, "stored");
+    if (a.layout->is_owner) {
+        LLVMBasicBlockRef owner = gp_emit_block(e, "owner");
+        LLVMBuildCondBr(e->b, a.layout->is_owner, owner, join);
+        gp_emit_at(e, owner);
+    }
+    LLVMBuildCondBr(e->b, gp_tile_is_inside(e, inst), interior, ragged);
+    gp_emit_at(e, interior);
+    store_interior(e, &a, &v);
+    LLVMBuildBr(e->b, join);
+    gp_emit_at(e, ragged);
+    for (uint32_t r = 0; r < a.registers; r++) {
+        GpPlace p = {a.elem, register_address(e, &a, r), in_bounds(e, &a, r),
+                     gp_gpu_at(&v, r), NULL};
+        gp_tile_store(e, &p);
+    }
+    LLVMBuildBr(e->b, join);
+    gp_emit_at(e, join);
+}

@@ -1,0 +1,244 @@
+/* Which layout each tile value of a GPU function has.
+**
+** Values that are elements of one computation share a layout, so that nothing is exchanged between
+** them: operands and results of elementwise operations, scans and accesses through addresses, an
+** accumulator and its product, what a loop carries and what it starts from. Such a class takes its
+** layout from its dearest anchor:
+**   Mma     a product whose accumulator stays in registers
+**   Part    what is left of such a layout after a reduction, a broadcast or a change of shape
+**   Memory  a load or a store: the innermost axis in runs that one instruction moves; also what is
+**           left of one, and then the larger tile's decides
+** Between classes, reductions, broadcasts and changes of shape hand a layout on where the other side
+** has a weaker one; where both sides keep their own, emission converts. */
+#include "codegen/emit_tile_gpu.h"
+
+typedef enum Kind { Kind_None, Kind_Memory, Kind_Part, Kind_Mma } Kind;
+
+typedef struct Anchor {
+    Kind kind;
+    uint64_t weight; /* elements of the tile that the layout was made for */
+    const GpLayout *layout;
+    uint32_t least_bytes, most_bytes; /* of the elements that whole vectors may move */
+} Anchor;
+
+typedef struct Plan {
+    GpEmit *e;
+    uint32_t *parent; /* by value id: union-find */
+    Anchor *anchor;   /* by id of a class's root */
+    bool is_changed;
+} Plan;
+
+static uint32_t root_of(Plan *p, uint32_t id) {
+    while (p->parent[id] != id)
+        id = p->parent[id] = p->parent[p->parent[id]];
+    return id;
+}
+
+static bool is_tile(const GpValue *v) { return v->type->kind == GpIrType_Tile; }
+
+/* A constant may be in any layout: it ties nothing together, and passes share it between uses. */
+bool gp_gpu_is_uniform(const GpValue *v) {
+    return v->inst && (v->inst->op == GpOp_Const || v->inst->op == GpOp_Splat);
+}
+
+static void unite(Plan *p, const GpValue *a, const GpValue *b) {
+    bool is_tied = is_tile(a) && is_tile(b) && !gp_gpu_is_uniform(a) && !gp_gpu_is_uniform(b);
+    if (is_tied && gp_shape_eq(&a->type->shape, &b->type->shape))
+        p->parent[root_of(p, a->id)] = root_of(p, b->id);
+}
+
+static void unite_lists(Plan *p, GpValue *const *a, GpValue *const *b, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++)
+        unite(p, a[i], b[i]);
+}
+
+/* What a yield, break or continue carries, and to where. */
+static void unite_carried(Plan *p, const GpInst *inst) {
+    const GpInst *to = inst->target ? inst->target : inst->parent->owner;
+    bool is_turn = inst->op != GpOp_Break && (to->op == GpOp_For || to->op == GpOp_Loop);
+    uint32_t first = to->op == GpOp_For ? 1 : 0;
+    if (is_turn)
+        unite_lists(p, inst->operands, to->regions[0]->params + first, inst->operand_count);
+    else if (to->result_count)
+        unite_lists(p, inst->operands, to->results, inst->operand_count);
+}
+
+static bool is_pointwise(const GpInst *inst) {
+    return gp_sig_info[gp_op_info[inst->op].sig].elementwise || inst->op == GpOp_Scan ||
+           inst->op == GpOp_Gather || inst->op == GpOp_Scatter || inst->op == GpOp_AtomicRmw ||
+           inst->op == GpOp_AtomicCas;
+}
+
+static void unite_inst(GpInst *inst, void *ud) {
+    Plan *p = ud;
+    const GpValue *first = NULL;
+    if (inst->op == GpOp_Mma)
+        unite(p, inst->operands[2], inst->results[0]);
+    if (inst->op == GpOp_For) {
+        unite_lists(p, inst->operands + 3, inst->regions[0]->params + 1, inst->result_count);
+        unite_lists(p, inst->results, inst->regions[0]->params + 1, inst->result_count);
+    }
+    if (inst->op == GpOp_Loop)
+        unite_lists(p, inst->operands, inst->regions[0]->params, inst->operand_count);
+    if (gp_op_is_terminator(inst->op) && inst->op != GpOp_Return && inst->parent->owner)
+        unite_carried(p, inst);
+    if (!is_pointwise(inst))
+        return;
+    for (uint32_t i = 0; i < inst->operand_count + inst->result_count; i++) {
+        const GpValue *v = i < inst->operand_count ? inst->operands[i]
+                                                   : inst->results[i - inst->operand_count];
+        if (!is_tile(v))
+            continue;
+        if (first)
+            unite(p, first, v);
+        first = v;
+    }
+}
+
+static Anchor *anchor_of(Plan *p, const GpValue *v) { return &p->anchor[root_of(p, v->id)]; }
+
+static void offer(Plan *p, const GpValue *v, Kind kind, uint64_t weight, const GpLayout *layout) {
+    Anchor *a = anchor_of(p, v);
+    if (!layout || kind < a->kind || (kind == a->kind && weight <= a->weight))
+        return;
+    a->kind = kind;
+    a->weight = weight;
+    a->layout = layout;
+    p->is_changed = true;
+}
+
+/* What `from` has, brought to v's shape. */
+static void pass_on(Plan *p, const Anchor *from, const GpValue *v, const GpLayout *layout) {
+    offer(p, v, from->kind == Kind_Mma ? Kind_Part : from->kind, from->weight, layout);
+}
+
+static const GpValue *accessed_tile(const GpInst *inst) {
+    if (inst->op == GpOp_LoadTile)
+        return inst->results[0];
+    return inst->op == GpOp_StoreTile ? inst->operands[1] : NULL;
+}
+
+/* Of a tensor that the kernel made nothing is known. */
+bool gp_gpu_takes_vectors(const GpEmit *e, const GpValue *tensor) {
+    const GpIrParam *p = tensor->inst ? NULL : &e->fn->params[tensor->index];
+    return p && p->unit_stride && p->aligned16;
+}
+
+static void note_width(GpInst *inst, void *ud) {
+    Plan *p = ud;
+    const GpValue *v = accessed_tile(inst);
+    if (!v)
+        return;
+    Anchor *a = anchor_of(p, v);
+    uint32_t bytes = gp_elem_info[inst->operands[0]->type->elem].bytes;
+    a->kind = Kind_Memory;
+    if (!gp_gpu_takes_vectors(p->e, inst->operands[0]))
+        return;
+    a->least_bytes = a->least_bytes ? GP_MIN(a->least_bytes, bytes) : bytes;
+    a->most_bytes = GP_MAX(a->most_bytes, bytes);
+}
+
+/* Runs of 16 bytes of the smallest element, of 32 bytes of the largest. */
+static uint32_t vector_of(uint32_t least_bytes, uint32_t most_bytes) {
+    uint32_t vector = least_bytes ? 16 / least_bytes : 1;
+    while (vector > 1 && vector * most_bytes > 32)
+        vector /= 2;
+    return vector;
+}
+
+static uint64_t numel_of(const GpValue *v) {
+    int64_t numel = 0;
+    gp_assert(gp_shape_numel(&v->type->shape, &numel));
+    return (uint64_t)numel;
+}
+
+static void anchor_access(GpInst *inst, void *ud) {
+    Plan *p = ud;
+    const GpValue *v = accessed_tile(inst);
+    Anchor *a = v ? anchor_of(p, v) : NULL;
+    if (!a || a->layout)
+        return;
+    a->weight = numel_of(v);
+    a->layout = gp_layout_blocked(p->e->arena, &v->type->shape,
+                                  vector_of(a->least_bytes, a->most_bytes), gp_tile_gpu_threads(p->e));
+}
+
+static void anchor_mma(GpInst *inst, void *ud) {
+    Plan *p = ud;
+    if (inst->op == GpOp_Mma)
+        offer(p, inst->results[0], Kind_Mma, numel_of(inst->results[0]),
+              gp_gpu_mma_layout(p->e, inst));
+}
+
+static void link_inst(GpInst *inst, void *ud) {
+    Plan *p = ud;
+    GpArena *arena = p->e->arena;
+    if (inst->op == GpOp_Reduce) {
+        const Anchor from = *anchor_of(p, inst->operands[0]);
+        if (from.layout)
+            pass_on(p, &from, inst->results[0], gp_layout_slice(arena, from.layout, inst->axis));
+    }
+    if (!gp_tile_moves(inst->op))
+        return;
+    const GpValue *v = inst->operands[0], *result = inst->results[0];
+    Anchor from = *anchor_of(p, v);
+    if (from.layout && inst->op != GpOp_Broadcast)
+        pass_on(p, &from, result, gp_gpu_view_layout(p->e, inst, from.layout));
+    from = *anchor_of(p, result);
+    if (from.layout)
+        pass_on(p, &from, v, gp_gpu_viewed_layout(p->e, inst, from.layout));
+}
+
+static void walk(Plan *p, void (*visit)(GpInst *inst, void *ud)) {
+    gp_ir_walk((GpIrFn *)(uintptr_t)p->e->fn, GpWalk_Before, visit, p);
+}
+
+/* The choice for each value, by id. */
+typedef struct Choice {
+    Plan *plan;
+    const GpLayout **of;
+} Choice;
+
+static void choose(Choice *c, const GpValue *v) {
+    if (!is_tile(v))
+        return;
+    GpEmit *e = c->plan->e;
+    const Anchor *a = anchor_of(c->plan, v);
+    bool is_load = v->inst && v->inst->op == GpOp_LoadTile;
+    if (a->layout && !(is_load && a->kind == Kind_Mma))
+        c->of[v->id] = a->layout;
+    else
+        c->of[v->id] = gp_layout_blocked(e->arena, &v->type->shape,
+                                         vector_of(gp_elem_info[v->type->elem].bytes,
+                                                   gp_elem_info[v->type->elem].bytes),
+                                         gp_tile_gpu_threads(e));
+}
+
+static void choose_inst(GpInst *inst, void *ud) {
+    Choice *c = ud;
+    for (uint32_t i = 0; i < inst->result_count; i++)
+        choose(c, inst->results[i]);
+    for (uint32_t i = 0; i < inst->region_count; i++)
+        for (uint32_t k = 0; k < inst->regions[i]->param_count; k++)
+            choose(c, inst->regions[i]->params[k]);
+}
+
+const GpLayout **gp_tile_layouts(GpEmit *e) {
+    uint32_t n = e->fn->next_id;
+    Plan p = {.e = e};
+    p.parent = GP_NEW_ARRAY(e->arena, uint32_t, n);
+    p.anchor = GP_NEW_ARRAY(e->arena, Anchor, n);
+    for (uint32_t i = 0; i < n; i++)
+        p.parent[i] = i;
+    walk(&p, unite_inst);
+    walk(&p, note_width);
+    walk(&p, anchor_access);
+    walk(&p, anchor_mma);
+    do {
+        p.is_changed = false;
+        walk(&p, link_inst);
+    } while (p.is_changed);
+    Choice c = {&p, GP_NEW_ARRAY(e->arena, const GpLayout *, n)};
+    gp_ir_walk((GpIrFn *)(uintptr_t)e->fn, GpWalk_Before, choose_inst, &c);
+    return c.of;
+}
