@@ -20,6 +20,7 @@ local CASES = {
   "cases_round",
   "cases_shapes",
   "cases_control",
+  "cases_ranges",
   "cases_tile",
   "cases_types",
   "cases_tile_fns",
