@@ -3,6 +3,7 @@
 **
 ** An operator whose operands are not known yet waits in `pending` with a variable as its type. */
 #include "dsl/check_body.h"
+#include "dsl/resolve.h"
 
 typedef enum OpClass { Op_Arith, Op_Bits, Op_Shift, Op_Compare, Op_Logic } OpClass;
 
@@ -257,24 +258,32 @@ static const GpType *check_tiles(GpBody *b, const Operation *o, const GpType *l,
 
 /* ---- operators that are methods of a struct ---------------------------------------------- */
 
+/* The trait's method as the meaning of the operator at n; NULL: t does not implement the trait. */
+static GpRes *find_overload(GpBody *b, GpNode *n, const GpType *t, const char *trait,
+                            const char *method) {
+    GpDef *def =
+        gp_find_in_module(b->c, b->c->std->core, gp_intern_cstr(b->c->names, "ops"), GpNs_Type);
+    def = gp_find_in_module(b->c, def, gp_intern_cstr(b->c->names, trait), GpNs_Type);
+    GpSym name = gp_intern_cstr(b->c->names, method);
+    GpDef *fn = def ? gp_map_get(&def->values, name) : NULL;
+    if ((t->kind != GpTy_Adt && t->kind != GpTy_Param) || !fn || !gp_implements(b->c, t, def))
+        return NULL;
+    GpGArg self = {GpGArg_Type, {.type = t}};
+    GpRes *res = gp_body_set_res(b, n, GpRes_Method);
+    res->def = fn;
+    res->args = gp_fresh_args(b->c, fn, &self, 1);
+    res->arg_count = fn->generic_count;
+    return res;
+}
+
 static const GpType *check_overload(GpBody *b, const Operation *o, const GpType *l,
                                     const GpType *r) {
-    GpMethod m;
-    GpSym name = gp_intern_cstr(b->c->names, o->row->method);
-    if (o->is_assign || o->row->cls == Op_Compare ||
-        (l->kind != GpTy_Adt && l->kind != GpTy_Param) ||
-        !gp_find_method(b->c, b->fn, l, name, &m) || !m.fn->parent || m.adjust)
+    bool has_trait = !o->is_assign && o->row->cls != Op_Compare;
+    GpRes *res = has_trait ? find_overload(b, o->n, l, o->row->trait, o->row->method) : NULL;
+    if (!res)
         return report_none(b, o, l, r);
-    const GpDef *trait = m.fn->parent->kind == GpDef_Impl ? m.fn->parent->trait : m.fn->parent;
-    if (!trait || !trait->name || strcmp(trait->name->name, o->row->trait) ||
-        m.fn->sig.param_count != 2)
-        return report_none(b, o, l, r);
-    GpRes *res = gp_body_set_res(b, o->n, GpRes_Method);
-    res->def = m.fn;
-    res->args = m.args;
-    res->arg_count = m.arg_count;
     GpSelection fit = gp_body_select_impl(b, res);
-    GpFnSig sig = gp_sig_subst(b->c, m.fn, m.args, m.arg_count);
+    GpFnSig sig = gp_sig_subst(b->c, res->def, res->args, res->arg_count);
     if (fit == GpSelection_One && !gp_body_can_coerce(b, o->rhs, sig.params[1])) {
         gp_body_mismatch(b, o->rhs->span, sig.params[1], r, GP_NO_REASON);
         return gp_body_error(b);
@@ -286,12 +295,11 @@ static const GpType *check_overload(GpBody *b, const Operation *o, const GpType 
         return report_pair(b, o, l, r);
     if (fit == GpSelection_Several)
         gp_body_pend(b, (GpPending){.kind = GpPending_Impl, .node = o->n, .res = res});
-    sig = gp_sig_subst(b->c, m.fn, m.args, m.arg_count);
+    sig = gp_sig_subst(b->c, res->def, res->args, res->arg_count);
     if (l->kind == GpTy_Param)
-        res->kind = GpRes_Operator; /* its instances are numbers */
-    else
-        gp_body_unsupported(b, operator_span(o->lhs, o->rhs, o->tok, o->n->span),
-                            "operators of structs");
+        res->kind = GpRes_Operator; /* of an instance with a number it is that */
+    gp_body_use_fn(b, res->def, res->args, res->arg_count,
+                   operator_span(o->lhs, o->rhs, o->tok, o->n->span));
     return sig.ret;
 }
 
@@ -619,6 +627,14 @@ const GpType *gp_check_unary(GpBody *b, GpNode *n, const GpType *hint) {
     GpNode *lit = gp_body_bare(u->operand);
     if (lit->kind == GpNode_Lit && u->op == GpTok_Minus)
         gp_body_set_res(b, lit, GpRes_Operator); /* judged together with its sign */
+    bool is_minus = u->op == GpTok_Minus;
+    GpRes *res = find_overload(b, n, t, is_minus ? "Neg" : "Not", is_minus ? "neg" : "not");
+    if (res) {
+        if (t->kind == GpTy_Param)
+            res->kind = GpRes_Operator; /* of an instance with a number it is that */
+        gp_body_use_fn(b, res->def, res->args, res->arg_count, n->span);
+        return gp_sig_subst(b->c, res->def, res->args, res->arg_count).ret;
+    }
     if (unary_allows(b, u->op, t)) {
         gp_body_set_res(b, n, GpRes_Operator);
         return t;

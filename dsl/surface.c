@@ -82,10 +82,12 @@ static void print_operators(const char *name, GpElemClass cls, GpText *out) {
     for (size_t i = 0; i < GP_COUNT(ops); i++) {
         if (is_float && ops[i].is_int_only)
             continue;
+        bool is_shift = strncmp(ops[i].op, "sh", 2) == 0; /* by an integer of any type */
         gp_text_printf(out,
-                       "impl ops::%s for %s {\n    type Output = %s;\n    #[op = \"%s\"]\n    fn "
-                       "%s(self, rhs: %s) -> %s;\n}\n",
-                       ops[i].trait, name, name, ops[i].op, ops[i].method, name, name);
+                       "impl%s ops::%s%s for %s {\n    type Output = %s;\n    #[op = \"%s\"]\n"
+                       "    fn %s(self, rhs: %s) -> %s;\n}\n",
+                       is_shift ? "<R: num::Int>" : "", ops[i].trait, is_shift ? "<R>" : "", name,
+                       name, ops[i].op, ops[i].method, is_shift ? "R" : name, name);
     }
     if (cls != GpClass_Uint)
         gp_text_printf(out,
