@@ -117,27 +117,35 @@ static void note_bound(const GpDef *def, GpDiag *d) {
         gp_note_at(d, def->span, "required by a bound in `%s`", def->name->name);
 }
 
+/* What a body names with generic arguments, zonked. */
+typedef struct Named {
+    const GpDef *def;
+    const GpGArg *args;
+    uint32_t count;
+    GpSpan span;
+} Named;
+
 /* T: Mul<Output = f32>: what the impl says is that type. */
-static void check_assoc(GpBody *b, const GpDef *def, const GpGArg *args, uint32_t count,
-                        uint32_t generic, uint32_t bound, GpNode *n) {
-    GpCheck *c = b->c;
-    const GpDef *g = def->generics[generic], *trait = g->bounds[bound];
+static void check_assoc(GpCheck *c, const Named *of, uint32_t generic, uint32_t bound) {
+    const GpDef *g = of->def->generics[generic], *trait = g->bounds[bound];
+    const GpType *self = of->args[generic].type;
     const GpBoundArgs *said = &g->bound_args[bound];
-    const GpGArg *wanted = gp_bound_args(c, def, args, count, g, bound);
-    GpSubst s = {(const GpDef *const *)def->generics, args, GP_MIN(count, def->generic_count)};
+    const GpGArg *wanted = gp_bound_args(c, of->def, of->args, of->count, g, bound);
+    GpSubst s = {(const GpDef *const *)of->def->generics, of->args,
+                 GP_MIN(of->count, of->def->generic_count)};
     for (uint32_t i = 0; i < said->assoc_count; i++) {
         const GpDef *assoc = gp_map_get(&trait->types, said->assoc_names[i]);
-        const GpType *is = gp_normalize(c, gp_ty_assoc(c->types, args[generic].type, assoc, wanted,
-                                                       wanted ? trait->generic_count - 1 : 0));
+        const GpType *is = gp_normalize(
+            c, gp_ty_assoc(c->types, self, assoc, wanted, wanted ? trait->generic_count - 1 : 0));
         const GpType *want = gp_normalize(c, gp_ty_subst(c->types, said->assoc_types[i], &s));
         if (is->kind == GpTy_Assoc || gp_unify(c, want, is))
             continue;
-        GpDiag *d =
-            gp_diag(c->diags, GpDiag_E0271, n->span, gp_ty_name(c->arena, args[generic].type),
-                    trait_text(c, trait, wanted), assoc->name->name, gp_body_name(b, want));
-        gp_primary_label(d, "expected `%s`, found `%s`", gp_body_name(b, want),
-                         gp_body_name(b, is));
-        note_bound(def, d);
+        const char *name = gp_ty_name(c->arena, gp_zonk(c, want));
+        GpDiag *d = gp_diag(c->diags, GpDiag_E0271, of->span, gp_ty_name(c->arena, self),
+                            trait_text(c, trait, wanted), assoc->name->name, name);
+        gp_primary_label(d, "expected `%s`, found `%s`", name,
+                         gp_ty_name(c->arena, gp_zonk(c, is)));
+        note_bound(of->def, d);
         return;
     }
 }
@@ -156,8 +164,8 @@ void gp_body_finish_bound(GpBody *b, const GpRes *res, GpNode *n) {
                                          trait_text(b->c, g->bounds[bound], wanted), n->span));
         return;
     }
+    Named of = {def, args, res->arg_count, n->span};
     for (uint32_t i = 0; i < res->arg_count && i < def->generic_count; i++)
         for (uint32_t k = 0; args[i].kind == GpGArg_Type && k < def->generics[i]->bound_count; k++)
-            if (def->generics[i]->bound_args[k].assoc_count)
-                check_assoc(b, def, args, res->arg_count, i, k, n);
+            check_assoc(b->c, &of, i, k);
 }

@@ -440,6 +440,14 @@ static const GpType *guide(GpBody *b, const OpRow *row, const GpType *l) {
     return gp_body_is_number(l) && l->kind != GpTy_Infer ? l : NULL;
 }
 
+/* What a call gives need not be the type of the result: `scale(v) * w` of structs is a number. */
+static bool is_call(GpNode *n) {
+    n = gp_body_bare(n);
+    while (n->kind == GpNode_Unary)
+        n = gp_body_bare(GP_AS(Unary, n)->operand);
+    return n->kind == GpNode_Call || n->kind == GpNode_MethodCall;
+}
+
 const GpType *gp_check_binary(GpBody *b, GpNode *n, const GpType *hint) {
     Operation o = operation_of(n);
     gp_assert(o.row);
@@ -447,7 +455,7 @@ const GpType *gp_check_binary(GpBody *b, GpNode *n, const GpType *hint) {
         return check_logic(b, &o);
     if (hint && (o.row->cls == Op_Compare || !gp_body_is_number(gp_body_head(b, hint))))
         hint = NULL;
-    gp_body_expr(b, o.lhs, hint);
+    gp_body_expr(b, o.lhs, is_call(o.lhs) ? NULL : hint);
     gp_body_expr(b, o.rhs, guide(b, o.row, gp_expr_type(o.lhs)));
     const GpType *t = decide(b, &o, false);
     if (t)

@@ -21,7 +21,7 @@ fn other_output(a: U) -> f32 { half(a) }
 trait Get<T> { fn get(&self) -> T; }
 impl Get<i32> for V { fn get(&self) -> i32 { 1 } }
 impl Get<f32> for V { fn get(&self) -> f32 { 1.0 } }
-fn known(v: V) -> f32 { let a: i32 = v.get(); v.get() + a as f32 }
+fn known(v: V) -> f32 { let a: i32 = v.get(); let b: f32 = v.get(); b + a as f32 }
 fn unknown(v: V) { let c = v.get(); }
 
 trait Ping { fn name(&self) -> i32; }
