@@ -64,6 +64,11 @@ bool gp_body_is_float(const GpType *t) {
 bool gp_body_is_number(const GpType *t) { return gp_body_is_int(t) || gp_body_is_float(t); }
 
 static bool is_bool(const GpType *t) { return t->kind == GpTy_Elem && t->elem == GpElem_Bool; }
+/* Numbers but for those that are only moved and converted. */
+static bool has_arithmetic(const GpType *t) {
+    bool is_code = t->kind == GpTy_Elem && gp_elem_info[t->elem].cls == GpClass_Code;
+    return gp_body_is_number(t) && !is_code;
+}
 static bool is_scalar(const GpType *t) {
     return gp_body_is_number(t) || is_bool(t) || t->kind == GpTy_Char;
 }
@@ -71,7 +76,8 @@ static bool is_unknown(const GpType *t) { return t->kind == GpTy_Infer && t->inf
 static bool is_tile(const GpType *t) { return gp_ty_is_lang(t, GpLang_Tile); }
 
 static bool is_element(GpBody *b, const GpType *t) {
-    static const GpLang elements[] = {GpLang_ElementType, GpLang_FloatElement, GpLang_IntElement};
+    static const GpLang elements[] = {GpLang_ElementType, GpLang_FloatElement, GpLang_IntElement,
+                                      GpLang_BitsElement};
     for (size_t i = 0; i < GP_COUNT(elements); i++) {
         const GpDef *lang = b->c->std->lang[elements[i]];
         if (lang && gp_implements(b->c, t, lang))
@@ -100,7 +106,7 @@ static bool scalar_allows(GpBody *b, const GpType *t, const OpRow *row) {
     if (t->kind == GpTy_Param)
         return param_allows(b, t, row->trait);
     if (row->cls == Op_Arith)
-        return gp_body_is_number(t);
+        return has_arithmetic(t);
     if (row->cls == Op_Bits)
         return gp_body_is_int(t) || is_bool(t);
     if (row->cls == Op_Shift)
@@ -617,7 +623,7 @@ static bool unary_allows(GpBody *b, GpTok op, const GpType *t) {
         return param_allows(b, t, op == GpTok_Minus ? "Neg" : "Not");
     if (op == GpTok_Not)
         return gp_body_is_int(t) || is_bool(t);
-    return gp_body_is_float(t) || t->kind == GpTy_Isize ||
+    return (gp_body_is_float(t) && has_arithmetic(t)) || t->kind == GpTy_Isize ||
            (t->kind == GpTy_Infer && t->infer == GpInfer_Int) ||
            (t->kind == GpTy_Elem && gp_elem_is_signed(t->elem));
 }
