@@ -387,6 +387,35 @@ static void resolve_labels(VgParse *p) {
     }
 }
 
+static bool names_any(const VgOperand *o, const bool *is_used) {
+    if (o->kind == VgOperand_Reg)
+        return is_used[o->reg];
+    for (uint32_t i = 0; i < o->part_count; i++) {
+        if (names_any(&o->parts[i], is_used))
+            return true;
+    }
+    return false;
+}
+
+/* Finds the instructions that touch registers of a wgmma's result or operand. */
+static void mark_wgmma(VgParse *p) {
+    VgFunc *f = p->func;
+    bool *is_used = GP_NEW_ARRAY(p->arena, bool, f->reg_count + 1);
+    for (uint32_t i = 0; i < f->insts.len; i++) {
+        const VgInst *in = &f->insts.at[i];
+        f->has_wgmma |= in->id == VgInst_Wgmma;
+        for (uint32_t o = 0; in->id == VgInst_Wgmma && o < 2; o++) {
+            for (uint32_t r = 0; r < in->ops[o].part_count; r++)
+                is_used[in->ops[o].parts[r].reg] = true;
+        }
+    }
+    for (uint32_t i = 0; f->has_wgmma && i < f->insts.len; i++) {
+        VgInst *in = &f->insts.at[i];
+        for (uint32_t o = 0; in->id != VgInst_Wgmma && o < in->op_count; o++)
+            in->is_near_wgmma |= names_any(&in->ops[o], is_used);
+    }
+}
+
 static void body(VgParse *p) {
     p->labels = (GpMap){0};
     uint32_t outer = p->depth;
@@ -402,6 +431,7 @@ static void body(VgParse *p) {
     VgInst end = {.id = last, .run = vg_insts[last].run, .line = p->line, .text = GP_STR("(end)")};
     GP_PUSH(p->arena, &p->func->insts, end);
     resolve_labels(p);
+    mark_wgmma(p);
     vg_flow(p->arena, p->func);
 }
 

@@ -8,12 +8,16 @@ VgFrame *vg_frame_new(const VgFunc *f) {
     frame->func = f;
     frame->regs = aligned_alloc(64, gp_align_up(f->file_bytes + 64, 64));
     memset(frame->regs, 0, f->file_bytes + 64);
+    if (f->has_wgmma)
+        frame->flight = calloc(f->reg_count + 1, sizeof *frame->flight);
     return frame;
 }
 
 void vg_frame_free(VgFrame *f) {
-    if (f)
+    if (f) {
         free(f->regs);
+        free(f->flight);
+    }
     free(f);
 }
 

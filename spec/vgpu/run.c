@@ -112,6 +112,7 @@ static bool add_side(VgRun *x, VgSplit *parent, uint32_t mask, uint32_t pc, uint
         return true;
     }
     VgSplit side = {.parent = parent,
+                    .warp = x->warp,
                     .frame = x->frame,
                     .home = x->frame,
                     .pc = pc,
@@ -150,6 +151,8 @@ VgOutcome vg_spread(VgRun *x, const VgSide *sides, uint32_t count, uint32_t meet
 
 VgOutcome vg_end_threads(VgRun *x, uint32_t mask) {
     VgSplit *s = x->split;
+    if (vg_stores_at_exit(x, mask) == VgOutcome_Fail)
+        return VgOutcome_Fail;
     x->warp->live &= ~mask;
     x->launch->progress++; /* barriers count those that are left */
     s->mask &= ~mask;
@@ -198,6 +201,8 @@ static VgOutcome step(VgRun *x) {
         }
     }
     x->launch->steps++;
+    if (in->is_near_wgmma && vg_check_flight(x, in) == VgOutcome_Fail)
+        return VgOutcome_Fail;
     VgOutcome outcome = in->run(x, in);
     bool is_over = outcome == VgOutcome_Next || outcome == VgOutcome_Yield;
     if (is_over) {
@@ -234,6 +239,7 @@ static VgOutcome too_long(VgRun *x) {
 
 static void print_waiting(const VgLaunch *l) {
     uint32_t shown = 0, total = 0;
+    char what[160];
     for (uint32_t c = 0; c < l->cluster_ctas; c++) {
         for (uint32_t w = 0; w < l->ctas[c].warp_count; w++) {
             const VgWarp *warp = &l->ctas[c].warps[w];
@@ -246,7 +252,8 @@ static void print_waiting(const VgLaunch *l) {
                 shown++;
                 fprintf(stderr, "  warp %u, lanes %08x, waits at ", w, s->mask);
                 vg_print_inst(stderr, &s->frame->func->insts.at[s->pc]);
-                fputc('\n', stderr);
+                vg_describe_wait(&l->ctas[c], s, what, sizeof what);
+                fprintf(stderr, "%s\n", what);
             }
         }
     }
@@ -335,14 +342,25 @@ static void start_warp(VgCta *c, VgWarp *w) {
     for (uint32_t i = 0; i < w->split_end; i++)
         w->splits[i].is_used = false;
     w->split_end = 1;
-    w->splits[0] = (VgSplit){
-        .is_used = true, .frame = w->root, .home = w->root, .meet = NOWHERE, .mask = w->live};
+    w->splits[0] = (VgSplit){.is_used = true,
+                             .warp = w,
+                             .frame = w->root,
+                             .home = w->root,
+                             .meet = NOWHERE,
+                             .mask = w->live};
 }
 
 static void start_cta(VgCta *c, const uint32_t *block, uint32_t rank) {
     memcpy(c->block, block, sizeof c->block);
     c->rank = rank;
-    memset(c->barriers, 0, sizeof c->barriers);
+    for (size_t i = 0; i < GP_COUNT(c->barriers); i++) {
+        vg_stamp_drop(c->launch, &c->barriers[i].arriving);
+        vg_stamp_drop(c->launch, &c->barriers[i].done);
+        c->barriers[i] = (VgBarrier){0};
+    }
+    memset(c->bytes, 0, c->shared_end * sizeof *c->bytes);
+    vg_threads_start(c);
+    vg_async_start(c);
     memset(c->shared + VG_SHARED_START, 0xa5, c->shared_end - VG_SHARED_START);
     for (uint32_t i = 0; i < c->warp_count; i++)
         start_warp(c, &c->warps[i]);
@@ -354,15 +372,30 @@ static bool make_cta(VgLaunch *l, VgCta *c) {
     c->warp_count = (c->thread_count + VG_LANES - 1) / VG_LANES;
     c->shared_end = l->func->module->dynamic_at + l->dynamic_bytes;
     c->shared = calloc(1, c->shared_end + 16);
+    c->bytes = calloc(c->shared_end + 16, sizeof *c->bytes);
     c->warps = calloc(c->warp_count, sizeof *c->warps);
+    c->threads = calloc((size_t)c->warp_count * VG_LANES, sizeof *c->threads);
+    c->stores = calloc((size_t)c->warp_count * VG_LANES, sizeof *c->stores);
+    c->copies = calloc((size_t)c->warp_count * VG_LANES, sizeof *c->copies);
     for (uint32_t i = 0; c->warps && i < c->warp_count; i++) {
         c->warps[i].index = i;
         c->warps[i].root = vg_frame_new(l->func);
     }
-    return c->shared && c->warps;
+    return c->shared && c->bytes && c->warps && c->threads && c->stores && c->copies;
 }
 
 static void free_cta(VgCta *c) {
+    vg_async_free(c);
+    for (size_t i = 0; i < GP_COUNT(c->barriers); i++) {
+        vg_stamp_drop(c->launch, &c->barriers[i].arriving);
+        vg_stamp_drop(c->launch, &c->barriers[i].done);
+    }
+    for (uint32_t i = 0; c->threads && i < c->warp_count * VG_LANES; i++) {
+        vg_clock_release(c->launch, c->threads[i].seen);
+        vg_clock_release(c->launch, c->threads[i].fenced);
+    }
+    free(c->threads);
+    free(c->bytes);
     for (uint32_t i = 0; c->warps && i < c->warp_count; i++) {
         vg_frame_free(c->warps[i].root);
         while (c->warps[i].unused) {
@@ -395,16 +428,22 @@ static void run_grid(VgLaunch *l) {
 GpCuResult vg_launch(VgLaunch *l) {
     const char *seed = getenv("GPULUA_VGPU_SEED");
     l->seed = seed ? strtoull(seed, NULL, 10) : 0;
+    l->is_early = l->seed & 1;
     l->random = l->seed * UINT64_C(0x9e3779b97f4a7c15) + UINT64_C(0x2545f4914f6cdd1d);
     l->cluster_ctas = l->cluster[0] * l->cluster[1] * l->cluster[2];
     l->ctas = calloc(l->cluster_ctas, sizeof *l->ctas);
     bool is_made = l->ctas != NULL;
     for (uint32_t i = 0; is_made && i < l->cluster_ctas; i++)
         is_made = make_cta(l, &l->ctas[i]);
-    if (is_made)
+    if (is_made) {
+        l->actors = vg_actor_count(l);
         run_grid(l);
+    }
     for (uint32_t i = 0; l->ctas && i < l->cluster_ctas; i++)
         free_cta(&l->ctas[i]);
+    vg_stamp_drop(l, &l->cluster_arriving);
+    vg_stamp_drop(l, &l->cluster_done);
+    vg_clocks_free(l);
     free(l->ctas);
     return is_made ? l->result : 2;
 }

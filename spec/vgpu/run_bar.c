@@ -49,11 +49,15 @@ static void complete(VgRun *x, VgBarrier *b) {
     b->result_and = !b->votes_nand;
     b->result_count = b->votes;
     b->votes_or = b->votes_nand = b->votes = 0;
+    vg_stamp_drop(x->launch, &b->done);
+    b->done = b->arriving;
+    b->arriving = (VgStamp){0};
     x->launch->progress++;
 }
 
 static void arrive(VgRun *x, VgBarrier *b) {
     b->arrived += VG_LANES;
+    vg_release(x, x->mask, &b->arriving);
     x->launch->progress++;
     complete(x, b);
 }
@@ -74,7 +78,10 @@ static VgOutcome wait(VgRun *x, const VgOperand *id, const VgOperand *count) {
         if (b->phase + 1 == x->split->ticket)
             complete(x, b);
     }
-    return b->phase + 1 == x->split->ticket ? VgOutcome_Wait : VgOutcome_Next;
+    if (b->phase + 1 == x->split->ticket)
+        return VgOutcome_Wait;
+    vg_acquire(x, x->mask, &b->done);
+    return VgOutcome_Next;
 }
 
 VgOutcome vg_run_bar_sync(VgRun *x, const VgInst *in) {
@@ -136,6 +143,7 @@ VgOutcome vg_run_cluster_arrive(VgRun *x, const VgInst *in) {
         return vg_fault(x, VG_FAILED, -1, "arrives twice without a wait");
     x->warp->cluster_phase = l->cluster_phase + 1;
     l->cluster_arrived++;
+    vg_release(x, x->mask, &l->cluster_arriving);
     l->progress++;
     return VgOutcome_Next;
 }
@@ -147,8 +155,14 @@ VgOutcome vg_run_cluster_wait(VgRun *x, const VgInst *in) {
         l->cluster_arrived = 0;
         l->cluster_phase++;
         l->progress++;
+        vg_stamp_drop(l, &l->cluster_done);
+        l->cluster_done = l->cluster_arriving;
+        l->cluster_arriving = (VgStamp){0};
     }
-    return x->warp->cluster_phase > l->cluster_phase ? VgOutcome_Wait : VgOutcome_Next;
+    if (x->warp->cluster_phase > l->cluster_phase)
+        return VgOutcome_Wait;
+    vg_acquire(x, x->mask, &l->cluster_done);
+    return VgOutcome_Next;
 }
 
 static void map_lanes(VgRun *x, const VgInst *in, bool is_rank) {

@@ -18,12 +18,13 @@ VgCta *vg_shared_cta(VgRun *x, uint64_t address, uint32_t *offset) {
     return rank <= x->launch->cluster_ctas ? &x->launch->ctas[rank - 1] : NULL;
 }
 
-static uint8_t *reach_shared(VgRun *x, uint64_t address, uint32_t bytes, uint32_t lane) {
+static uint8_t *reach_shared(VgRun *x, uint64_t address, uint32_t bytes, uint32_t lane,
+                             VgAccess access) {
     uint32_t offset;
     VgCta *cta = vg_shared_cta(x, address, &offset);
     gp_assert(x->warp->cta);
     if (cta && offset >= VG_SHARED_START && offset + bytes <= cta->shared_end)
-        return cta->shared + offset;
+        return vg_check_shared(x, cta, offset, bytes, lane, access) ? cta->shared + offset : NULL;
     (void)vg_fault(x, VG_ILLEGAL_ADDRESS, (int)lane,
                    "%u bytes at shared address %#llx; the block has %u bytes from %#x on", bytes,
                    (unsigned long long)address, x->warp->cta->shared_end - VG_SHARED_START,
@@ -90,7 +91,7 @@ uint8_t *vg_reach(VgRun *x, uint8_t space, uint64_t address, uint32_t bytes, uin
     if (space == VgMod_None)
         space = resolve(&address);
     if (is_shared(space))
-        return reach_shared(x, address, bytes, lane);
+        return reach_shared(x, address, bytes, lane, access);
     if (space == VgMod_Local)
         return reach_local(x, address, bytes, lane);
     if (space == VgMod_Param && x->launch->func == x->frame->func && access == VgAccess_Read)
@@ -154,15 +155,22 @@ VgOutcome vg_run_st(VgRun *x, const VgInst *in) {
     for (uint32_t i = 0; i < count; i++)
         v[i] = vg_read(x, part_of(from, i), bytes, &buf[i]);
     uint8_t space = space_of(in, &in->ops[0]);
+    uint8_t stored[64];
+    VgOutcome outcome = VgOutcome_Next;
+    x->stored = stored;
     VG_EACH_LANE(lane, x->mask) {
+        for (uint32_t i = 0; i < count; i++)
+            memcpy(stored + (size_t)i * bytes, &v[i]->u8[(size_t)lane * bytes], bytes);
         uint8_t *to =
             vg_reach(x, space, at.u64[lane], bytes * count, lane, ordered(in, VgAccess_Write));
-        if (!to)
-            return VgOutcome_Fail;
-        for (uint32_t i = 0; i < count; i++)
-            memcpy(to + (size_t)i * bytes, &v[i]->u8[(size_t)lane * bytes], bytes);
+        if (!to) {
+            outcome = VgOutcome_Fail;
+            break;
+        }
+        memcpy(to, stored, (size_t)bytes * count);
     }
-    return VgOutcome_Next;
+    x->stored = NULL;
+    return outcome;
 }
 
 /* ---- Atomics ------------------------------------------------------------------------------ */

@@ -152,5 +152,8 @@ VgOutcome vg_run_elect(VgRun *x, const VgInst *in) {
 }
 
 VgOutcome vg_run_warp_sync(VgRun *x, const VgInst *in) {
-    return members(x, &in->ops[0]) ? VgOutcome_Next : VgOutcome_Fail;
+    if (!members(x, &in->ops[0]))
+        return VgOutcome_Fail;
+    vg_meet(x, x->mask);
+    return VgOutcome_Next;
 }

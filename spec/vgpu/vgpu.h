@@ -15,7 +15,7 @@
 
 #define VG_LANES 32
 #define VG_ALL UINT32_MAX /* mask of all lanes */
-#define VG_MAX_OPERANDS 6
+#define VG_MAX_OPERANDS 8
 #define VG_SHARED_START 1024 /* of a block's shared memory; lower addresses are the system's */
 #define VG_SHARED_MAX (227 * 1024)
 #define VG_LOCAL_BYTES ((size_t)64 * 1024) /* a thread's */
@@ -157,6 +157,7 @@ struct VgInst {
     GpStr text;                 /* the instruction as it was written */
     uint32_t *targets;          /* bra, brx: instructions */
     uint32_t target_count;
+    bool is_near_wgmma;         /* an operand is a register that wgmma uses, and this is none */
     uint32_t reconverge;        /* where the sides meet again */
 };
 
@@ -177,6 +178,7 @@ struct VgFunc {
     uint32_t lane_bytes;    /* of a thread's stack: .local variables, parameters of calls */
     uint32_t file_bytes;    /* register file of a warp */
     uint32_t reg_count;
+    bool has_wgmma;
     GP_VEC(VgInst) insts;   /* the last is `exit` (kernel) or `ret` */
     uint32_t max_threads[3], required[3]; /* maxntid, reqntid; 0: not given */
     uint32_t cluster[3];
@@ -205,8 +207,16 @@ void vg_flow(GpArena *arena, VgFunc *f);
 
 /* ---- Running ------------------------------------------------------------------------------ */
 
+/* A register that wgmma uses: the groups that write and read it, and who wrote it last. */
+typedef struct VgFlight {
+    uint32_t result, operand; /* number of the last group + 1 */
+    uint64_t written;         /* step */
+    uint32_t line;
+} VgFlight;
+
 typedef struct VgFrame {
     const VgFunc *func;
+    VgFlight *flight;     /* of each register; NULL in functions without wgmma */
     uint8_t *regs;
     struct VgFrame *caller;
     const VgInst *call;   /* in the caller */
@@ -222,6 +232,7 @@ typedef struct VgSplit {
     uint32_t pc, meet;  /* UINT32_MAX: no meeting point */
     uint32_t mask;      /* threads; of an inner one: those that came back */
     uint32_t children;
+    struct VgWarp *warp;
     bool is_used;
     bool is_waiting;    /* at the instruction at pc */
     bool is_forced;     /* a wait that may give up must do so */
@@ -240,16 +251,128 @@ typedef struct VgWarp {
     uint32_t split_end; /* those from here on are unused */
     uint32_t turn;      /* the split that ran last */
     uint8_t *stack;     /* the threads' own memory, VG_LOCAL_BYTES each; NULL until needed */
+    uint32_t wgmma_issued, wgmma_groups, wgmma_waited; /* operations; groups committed, waited for */
+    uint32_t group_ends[64]; /* operations before the end of a group, by its number */
+    uint64_t fenced;    /* step of the last wgmma.fence */
     uint32_t carry;     /* of each thread: the flag that .cc sets */
     VgFrame *root;
     VgFrame *unused;
 } VgWarp;
+
+/* ---- Order -------------------------------------------------------------------------------- */
+
+#define VG_MAX_MBARS 64
+#define VG_MAX_GROUPS 8 /* warpgroups of a block */
+
+/* Times of all actors; clock.c. */
+typedef struct VgClock {
+    uint32_t refs;
+    struct VgClock *spare;
+    uint32_t at[];
+} VgClock;
+
+/* What a thread hands on when it arrives somewhere. */
+typedef struct VgStamp {
+    VgClock *seen, *fenced;
+} VgStamp;
+
+typedef struct VgThread {
+    VgClock *seen;      /* of others; its own time is `now` */
+    VgClock *fenced;    /* the part of it that a proxy fence of somebody stands behind */
+    uint32_t now, fenced_at;
+} VgThread;
+
+typedef enum VgActorKind {
+    VgActor_Thread,
+    VgActor_Copies, /* cp.async of a thread */
+    VgActor_Stores, /* bulk stores of a thread */
+    VgActor_Mbar,   /* bulk loads that complete on an mbarrier */
+    VgActor_Group,  /* wgmma of a warpgroup */
+} VgActorKind;
+
+/* An asynchronous action: its actor, and the time at which it is over. */
+typedef struct VgUnit {
+    uint32_t actor, time;
+} VgUnit;
+
+typedef struct VgReader {
+    uint32_t time;
+    uint16_t actor, line;
+    bool is_async;
+} VgReader;
+
+/* A byte of shared memory; shadow.c. */
+enum { VgByte_Written = 1, VgByte_Atomic = 2, VgByte_Async = 4 };
+typedef struct VgByte {
+    uint32_t write_time;
+    uint16_t write_actor, write_line;
+    uint8_t state, reader_count;
+    VgReader readers[3];
+} VgByte;
+
+/* ---- Units -------------------------------------------------------------------------------- */
+
+/* A tensor map: what stands in the 128 bytes of a CUtensorMap. */
+#define VG_MAP_MAGIC 0x70616d47u
+typedef struct VgMap {
+    uint32_t magic;
+    uint8_t rank, bytes; /* of an element */
+    uint8_t swizzle;     /* GpCu_MapSwizzle.. */
+    uint16_t box[5];
+    uint64_t base;
+    uint64_t dims[5];    /* innermost first */
+    uint64_t strides[5]; /* bytes */
+} VgMap;
+_Static_assert(sizeof(VgMap) <= 128, "a tensor map has 128 bytes");
+
+typedef struct VgBulk VgBulk;
+
+typedef struct VgMbar {
+    uint32_t offset;    /* in shared memory; 0: unused */
+    uint32_t count;     /* arrivals of a phase */
+    uint32_t pending;   /* of this one */
+    int64_t tx;         /* bytes that are still to come */
+    uint32_t phase;     /* phases that are over */
+    uint32_t channel;   /* its number among the block's */
+    VgBulk *loads;      /* issued, not yet there */
+    VgStamp arriving, done; /* of this phase, of the last one */
+    VgUnit init;        /* the thread that initialized it, and when */
+    uint32_t init_line;
+} VgMbar;
+
+/* A copy between global and shared memory that was issued. */
+struct VgBulk {
+    VgBulk *next;
+    const VgInst *inst;
+    VgMap map;
+    bool is_plain;      /* cp.async.bulk: `bytes` at `global` */
+    int32_t at[5];
+    uint64_t global;
+    uint32_t shared, bytes;
+    uint32_t filled;    /* plain load: bytes behind these are zeros */
+    VgCta *cta;         /* of the shared memory */
+    uint32_t group;     /* store: the bulk group it belongs to */
+};
+
+/* Bulk stores and cp.async of a thread, by group. */
+typedef struct VgIssued {
+    VgBulk *first, **last;
+    uint32_t committed, waited; /* groups; waited for */
+} VgIssued;
+
+typedef struct VgWgmma VgWgmma;
+typedef struct VgGroup {
+    VgWgmma *ops;       /* a ring */
+    uint32_t first, count; /* number of the oldest that is kept; issued by any warp */
+    uint32_t run;       /* those below were run */
+} VgGroup;
 
 typedef struct VgBarrier {
     uint32_t arrived, expected; /* threads; expected 0: nobody came yet */
     uint64_t phase;
     uint32_t votes_or, votes_nand, votes;
     uint32_t result_or, result_and, result_count;
+    VgStamp arriving, done;
 } VgBarrier;
 
 typedef struct VgLaunch VgLaunch;
@@ -262,6 +385,12 @@ struct VgCta {
     uint8_t *shared;     /* from address 0 on */
     uint32_t shared_end;
     VgBarrier barriers[16];
+    VgThread *threads;
+    VgByte *bytes;       /* as `shared` */
+    VgMbar mbars[VG_MAX_MBARS];
+    uint32_t mbar_count;
+    VgIssued *stores, *copies; /* of each thread */
+    VgGroup groups[VG_MAX_GROUPS];
 };
 
 struct VgLaunch {
@@ -273,6 +402,10 @@ struct VgLaunch {
     uint64_t steps;      /* instructions so far */
     uint64_t progress;   /* counts what may end a wait: barrier phases, memory written */
     uint64_t seed, random;
+    bool is_early;       /* asynchronous units act when they are issued, not when waited for */
+    uint32_t actors;
+    VgClock *spare_clocks;
+    VgStamp cluster_arriving, cluster_done;
     VgCta *ctas;         /* of the cluster that runs */
     uint32_t cluster_arrived; /* warps at the cluster's barrier */
     uint64_t cluster_phase;
@@ -286,6 +419,7 @@ struct VgRun {
     VgFrame *frame;
     uint32_t mask;       /* threads that execute the instruction: the split's under the guard */
     const VgInst *inst;
+    const uint8_t *stored; /* while the address of a store is looked up: its bytes */
     uint64_t near_start, near_end; /* the block of global memory that was last reached */
 };
 
@@ -359,7 +493,7 @@ uint64_t vg_from_double(VgType type, double v);
 
 /* ---- Memory ------------------------------------------------------------------------------- */
 
-typedef enum VgAccess { VgAccess_Read = 1, VgAccess_Write = 2, VgAccess_Atomic = 4 } VgAccess;
+typedef enum VgAccess { VgAccess_Read = 1, VgAccess_Write = 2, VgAccess_Atomic = 4, VgAccess_Async = 8 } VgAccess;
 
 /* Where an address leads, checked: `bytes` from it on are there for the thread. NULL: reported. */
 uint8_t *vg_reach(VgRun *x, uint8_t space, uint64_t address, uint32_t bytes, uint32_t lane,
@@ -369,18 +503,39 @@ void vg_addresses(VgRun *x, const VgOperand *o, VgLanes *to);
 /* A shared address of the executing block or of one in its cluster. */
 VgCta *vg_shared_cta(VgRun *x, uint64_t address, uint32_t *offset);
 
-/* A tensor map: what stands in the 128 bytes of a CUtensorMap. */
-#define VG_MAP_MAGIC 0x70616d47u
-typedef struct VgMap {
-    uint32_t magic;
-    uint8_t rank, bytes; /* of an element */
-    uint8_t swizzle;     /* GpCu_MapSwizzle.. */
-    uint16_t box[5];
-    uint64_t base;
-    uint64_t dims[5];    /* innermost first */
-    uint64_t strides[5]; /* bytes */
-} VgMap;
-_Static_assert(sizeof(VgMap) <= 128, "a tensor map has 128 bytes");
+/* Checks an access of a thread, or of a unit that the thread issued, against what is known of
+** the bytes, and notes it. False: reported. */
+bool vg_check_shared(VgRun *x, VgCta *cta, uint32_t offset, uint32_t bytes, uint32_t lane,
+                     VgAccess how);
+bool vg_check_async(VgRun *x, VgCta *cta, uint32_t offset, uint32_t bytes, uint32_t lane,
+                    VgAccess how, VgUnit unit);
+
+VgClock *vg_clock_new(VgLaunch *l);
+void vg_clock_release(VgLaunch *l, VgClock *c);
+void vg_clocks_free(VgLaunch *l);
+void vg_threads_start(VgCta *c);
+uint32_t vg_actor(const VgCta *c, VgActorKind kind, uint32_t index);
+uint32_t vg_actor_count(const VgLaunch *l);
+void vg_describe_actor(const VgLaunch *l, uint32_t actor, char *text, size_t bytes);
+/* The threads hand on what they know; a later acquire of it makes that known to others. */
+void vg_release(VgRun *x, uint32_t mask, VgStamp *to);
+void vg_acquire(VgRun *x, uint32_t mask, const VgStamp *from);
+void vg_acquire_actor(VgRun *x, uint32_t mask, uint32_t actor, uint32_t time);
+void vg_stamp_drop(VgLaunch *l, VgStamp *s);
+void vg_fence_proxy(VgRun *x, uint32_t mask);
+void vg_meet(VgRun *x, uint32_t mask);
+
+/* Asynchronous units: what a block has at its start, and what it must not leave at its end. */
+void vg_async_start(VgCta *c);
+void vg_async_free(VgCta *c);
+/* For reports of deadlocks: what the instruction of the split waits for. */
+void vg_describe_wait(const VgCta *c, const VgSplit *s, char *text, size_t bytes);
+VgOutcome vg_stores_at_exit(VgRun *x, uint32_t mask);
+/* Registers that a wgmma has in flight must not be touched. */
+VgOutcome vg_check_flight(VgRun *x, const VgInst *in);
+/* The tensor map at an address; NULL: reported. */
+const VgMap *vg_map_at(VgRun *x, uint64_t address, uint32_t lane);
+
 GpCuResult vg_encode_tiled(GpCuTensorMap *map, GpCuMapType type, uint32_t rank, void *base,
                            const uint64_t *dims, const uint64_t *strides, const uint32_t *box,
                            const uint32_t *steps, GpCuMapInterleave interleave,
