@@ -63,5 +63,7 @@ GpStatus gp_codegen_emit(GpCodegen *cg, const GpIrFn *fn, const GpTarget *target
 /* 32-byte key of what gp_codegen_compile would produce: IR text, target, LLVM and device-math
 ** identity, and a build id of gpulua. Equal keys, equal image. For the disk cache. */
 void gp_codegen_key(GpCodegen *cg, const GpIrFn *fn, const GpTarget *target, uint8_t key[32]);
+/* A key of the same kind for a text, of this build of gpulua. */
+void gp_codegen_hash(GpStr text, uint8_t key[32]);
 
 #endif

@@ -53,6 +53,15 @@ static void add_lines(GpInst *inst, void *ud) {
     llvm_blake3_hasher_update(ud, place, sizeof place);
 }
 
+void gp_codegen_hash(GpStr text, uint8_t key[32]) {
+    llvm_blake3_hasher h;
+    llvm_blake3_hasher_init(&h);
+    add_text(&h, GPULUA_BUILD_ID);
+    add_text(&h, gp_llvm_version());
+    llvm_blake3_hasher_update(&h, text.at, text.len);
+    llvm_blake3_hasher_finalize(&h, key, LLVM_BLAKE3_OUT_LEN);
+}
+
 void gp_codegen_key(GpCodegen *cg, const GpIrFn *fn, const GpTarget *target, uint8_t key[32]) {
     GpText ir = {.session = cg->session}, name = {.session = cg->session};
     llvm_blake3_hasher h;

@@ -93,12 +93,18 @@ typedef struct GpCallArg {
 GpStatus gp_kernel_prepare(GpKernel *k, const GpCallArg *args, uint32_t count, GpSite site,
                            GpDiags *diags, GpRunRequest *out);
 
+/* What the speed of such a call depends on, as text: the code's IR, the arguments' extents and
+** strides, the grid, the device. Compiles nothing; what `k` launched last stays. */
+GpStatus gp_kernel_describe(GpKernel *k, const GpCallArg *args, uint32_t count, GpSite site,
+                            GpDiags *diags, GpText *out);
+
 /* The text of a stage for what `k` last launched, else for what its options and assumed facts
 ** give; for inspect(). */
 GpStatus gp_kernel_emit(GpKernel *k, GpStage stage, const GpTarget *target, GpDiags *diags,
                         GpText *out);
-/* The loaded code of the last launch; NULL before one. */
+/* The loaded code and the device of the last call; NULL before one. */
 GpExec *gp_kernel_exec(const GpKernel *k);
+GpDevice *gp_kernel_device(const GpKernel *k);
 
 typedef struct GpCompileStats {
     uint32_t instantiated, compiled, from_disk; /* variants since the engine was made */

@@ -99,6 +99,7 @@ const GpDef *gp_kernel_def(const GpKernel *k) { return k->def; }
 const char *gp_kernel_name(const GpKernel *k) { return k->def->name->name; }
 GpStream *gp_kernel_stream(const GpKernel *k) { return k->options.stream; }
 GpExec *gp_kernel_exec(const GpKernel *k) { return k->exec; }
+GpDevice *gp_kernel_device(const GpKernel *k) { return k->device; }
 
 /* ---- Options ---------------------------------------------------------------------------- */
 
@@ -276,6 +277,7 @@ typedef struct Bind {
     GpTarget target;
     GpInstance *instance;
     GpIrFn *fn;
+    GpText *out; /* describe */
     GpStatus status;
 } Bind;
 
@@ -478,15 +480,21 @@ static bool is_like_last(const GpKernel *k, const GpCallArg *args, uint32_t coun
     return true;
 }
 
+/* Binds a call for its own sake; the arena is the caller's to free. */
+static GpStatus bind_anew(Bind *b) {
+    b->arena = gp_arena_new(&b->kernel->engine->session);
+    if (!b->arena) return GpStatus_NoMemory;
+    GpStatus status = protect(b, bind_call);
+    if (status == GpStatus_Ok && !b->device)
+        status = gp_engine_device(b->kernel->engine, b->diags, &b->device);
+    return status;
+}
+
 static GpStatus prepare_anew(GpKernel *k, const GpCallArg *args, uint32_t count, GpSite site,
                              GpDiags *diags) {
     GpExec *exec = NULL;
     Bind b = {.kernel = k, .args = args, .count = count, .site = site, .diags = diags};
-    b.arena = gp_arena_new(&k->engine->session);
-    if (!b.arena) return GpStatus_NoMemory;
-    GpStatus status = protect(&b, bind_call);
-    if (status == GpStatus_Ok && !b.device)
-        status = gp_engine_device(k->engine, diags, &b.device);
+    GpStatus status = bind_anew(&b);
     if (status == GpStatus_Ok) {
         exec = find_variant(k, b.instance->key, b.device);
         if (!exec) status = build_variant(&b, &exec);
@@ -549,6 +557,34 @@ GpStatus gp_kernel_emit(GpKernel *k, GpStage stage, const GpTarget *target, GpDi
     if (status == GpStatus_Ok) status = protect(&b, instantiate);
     if (status == GpStatus_Ok)
         status = gp_codegen_emit(k->engine->codegen, b.fn, target, stage, diags, out);
+    gp_arena_free(b.arena);
+    return status;
+}
+
+static void describe(GpSession *s, void *ud) {
+    Bind *b = ud;
+    const GpDeviceInfo *info = gp_device_info(b->device);
+    (void)s;
+    gp_ir_print(b->fn, b->out);
+    gp_text_printf(b->out, "%s %u %d", info->product, info->processors, info->driver_version);
+    for (int axis = 0; axis < 3; axis++)
+        gp_text_printf(b->out, " %u %u", b->instance->grid[axis], b->instance->block[axis]);
+    for (uint32_t i = 0; i < b->count; i++) {
+        gp_text_puts(b->out, "\n");
+        for (int axis = 0; axis < b->descs[i].shape.rank; axis++)
+            gp_text_printf(b->out, " %lld/%lld", (long long)b->descs[i].shape.dim[axis],
+                           (long long)b->descs[i].stride[axis]);
+    }
+    gp_text_puts(b->out, "\n");
+}
+
+GpStatus gp_kernel_describe(GpKernel *k, const GpCallArg *args, uint32_t count, GpSite site,
+                            GpDiags *diags, GpText *out) {
+    Bind b = {.kernel = k, .args = args, .count = count, .site = site, .diags = diags, .out = out};
+    GpStatus status = bind_anew(&b);
+    if (status == GpStatus_Ok) status = gp_engine_target(k->engine, b.device, &b.target);
+    if (status == GpStatus_Ok) status = protect(&b, instantiate);
+    if (status == GpStatus_Ok) status = protect(&b, describe);
     gp_arena_free(b.arena);
     return status;
 }

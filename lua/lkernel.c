@@ -157,7 +157,7 @@ static int module_tostring(lua_State *L) {
 
 /* ---- Calls ---------------------------------------------------------------------------------- */
 
-enum { GP_MAX_ARGS = 64 };
+enum { GP_MAX_ARGS = GP_LUA_MAX_ARGS };
 
 /* What binding calls a value that no parameter takes; stays on the stack. */
 static const char *describe_other(lua_State *L, int index) {
@@ -224,12 +224,15 @@ static uint32_t keep_written(lua_State *L, int op, uint64_t written) {
     return count;
 }
 
-/* The arguments from index 2 on; returns their count. */
-static uint32_t read_args(lua_State *L, GpCallArg *args) {
-    int count = lua_gettop(L) - 1;
+uint32_t gp_lua_read_args(lua_State *L, int first, int last, GpCallArg *args) {
+    int count = last - first + 1;
     if (count > GP_MAX_ARGS) luaL_error(L, "more than %d kernel arguments", GP_MAX_ARGS);
-    for (int i = 0; i < count; i++) read_arg(L, i + 2, &args[i]);
+    for (int i = 0; i < count; i++) read_arg(L, first + i, &args[i]);
     return (uint32_t)count;
+}
+
+static uint32_t read_args(lua_State *L, GpCallArg *args) {
+    return gp_lua_read_args(L, 2, lua_gettop(L), args);
 }
 
 static int count_tensors(const GpCallArg *args, uint32_t count) {
@@ -446,6 +449,45 @@ static int kernel_inspect(lua_State *L) {
     return 1;
 }
 
+static void set_number(lua_State *L, const char *name, uint32_t value) {
+    lua_pushinteger(L, value);
+    lua_setfield(L, -2, name);
+}
+
+static void push_schedule(lua_State *L, GpSchedule schedule) {
+    for (int i = 0; i < GpScheduleKey_count; i++)
+        set_number(L, gp_schedule_info[i].name, *gp_schedule_at(&schedule, (GpScheduleKey)i));
+    lua_pushboolean(L, schedule.persistent == 2);
+    lua_setfield(L, -2, gp_schedule_info[GpScheduleKey_persistent].name);
+}
+
+static int kernel_info(lua_State *L) {
+    GpKernel *kernel = gp_box_check(L, 1, GP_KERNEL)->kernel;
+    GpCallArg args[GP_MAX_ARGS];
+    GpRunRequest request;
+    GpExecInfo info;
+    uint32_t count = read_args(L, args);
+    gp_lua_check(L, gp_kernel_prepare(kernel, args, count, gp_lua_site(L), gp_lua_diags(L), &request));
+    const GpImage *image = gp_exec_image(request.exec);
+    const GpDeviceInfo *device = gp_device_info(gp_kernel_device(kernel));
+    const uint32_t *block = request.grid.block;
+    uint32_t threads = image->threads ? image->threads : block[0] * block[1] * block[2];
+    gp_lua_check(L, gp_exec_info(request.exec, threads, &info));
+    lua_newtable(L);
+    lua_pushstring(L, device->name);
+    lua_setfield(L, -2, "device");
+    if (image->kind != GpImage_Ptx) return 1;
+    set_number(L, "threads", threads);
+    set_number(L, "registers", info.registers);
+    set_number(L, "local_bytes", info.local_bytes);
+    set_number(L, "shared_bytes", info.shared_bytes + image->shared_bytes);
+    set_number(L, "blocks", info.blocks);
+    lua_pushnumber(L, device->max_resident ? (double)info.blocks * threads / device->max_resident : 0);
+    lua_setfield(L, -2, "occupancy");
+    if (image->threads) push_schedule(L, image->schedule);
+    return 1;
+}
+
 static int kernel_tostring(lua_State *L) {
     GpBox *box = gp_box_check(L, 1, GP_KERNEL);
     lua_pushfstring(L, "kernel %s", gp_kernel_name(box->kernel));
@@ -481,6 +523,12 @@ const GpLuaFn gp_lua_kernel_methods[] = {
     {"inspect", kernel_inspect, "kernel:inspect(stage [, target]) -> string",
      "The text of a stage, \"ir\", \"llvm\", \"ptx\" or \"asm\", of what was launched last or of "
      "what its options give."},
+    {"info", kernel_info,
+     "kernel:info(args..) -> {device, threads, registers, local_bytes, shared_bytes, blocks, occupancy, warps, stages, cluster, persistent}",
+     "What such a launch takes of a GPU: threads a block, registers and bytes of local memory (spills) a "
+     "thread, shared memory a block, blocks a multiprocessor holds at once and the part of its threads "
+     "that they are; and the schedule that the compiler chose for a tile kernel. On the CPU only "
+     "`device`. Compiles, and does not launch."},
     {"__tostring", kernel_tostring, "tostring(kernel) -> string", "Its name."},
     {NULL, NULL, NULL, NULL},
 };

@@ -32,6 +32,7 @@ const GpLuaFn *const gp_lua_functions[] = {
     gp_lua_kernel_functions,
     gp_lua_create_functions,
     gp_lua_device_functions,
+    gp_lua_tune_functions,
     gp_lua_image_functions,
     gp_lua_ops_functions,
     gp_lua_help_functions,

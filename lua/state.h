@@ -141,6 +141,11 @@ bool gp_lua_to_scalar(lua_State *L, int index, GpElem elem, GpScalar *out);
 /* The same, raising with the argument's number. */
 GpScalar gp_lua_scalar(lua_State *L, int index, GpElem elem);
 
+/* The values from index `first` to `last` as a kernel's arguments; returns their count. Texts that
+** describe unfit ones stay on the stack. */
+enum { GP_LUA_MAX_ARGS = 64 };
+uint32_t gp_lua_read_args(lua_State *L, int first, int last, GpCallArg *args);
+
 /* ---- The module's tables ---------------------------------------------------------------------
 ** {name, function, usage, doc}: the doc strings feed gpu.help() and docs/api.md. A name that
 ** starts with __ is a metamethod. NULL name ends a table. */
@@ -154,6 +159,7 @@ typedef struct GpLuaFn {
 extern const GpLuaFn gp_lua_kernel_functions[];   /* lkernel.c: gpu.kernels, gpu.try_kernels */
 extern const GpLuaFn gp_lua_create_functions[];   /* lcreate.c: gpu.zeros, ... */
 extern const GpLuaFn gp_lua_device_functions[];   /* ldevice.c: gpu.device, gpu.stream, gpu.sync, ... */
+extern const GpLuaFn gp_lua_tune_functions[];     /* ltune.c: gpu.tune */
 extern const GpLuaFn gp_lua_image_functions[];    /* limage.c: gpu.write_png */
 extern const GpLuaFn gp_lua_ops_functions[];      /* lops.c: gpu.ops */
 extern const GpLuaFn gp_lua_help_functions[];     /* lhelp.c: gpu.help */

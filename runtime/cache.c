@@ -273,28 +273,55 @@ static bool read_entry(const char *path, GpText *data) {
     return true;
 }
 
-GpImage *gp_cache_get(GpRuntime *rt, const uint8_t key[32]) {
-    if (!rt->cache_dir)
-        return NULL;
-    GpText path = {.session = rt->session}, data = path;
-    GpImage *image = NULL;
-    name_entry(rt, key, &path);
+static bool is_sound(const GpText *data, const uint8_t key[32]) {
     Header h;
-    if (!path.failed && read_entry(path.at, &data) && data.len >= sizeof h) {
-        memcpy(&h, data.at, sizeof h);
-        const char *body = data.at + sizeof h;
-        size_t bytes = data.len - sizeof h;
-        bool is_sound = memcmp(h.magic, MAGIC, sizeof h.magic) == 0 &&
-                        memcmp(h.key, key, sizeof h.key) == 0 && h.bytes == bytes &&
-                        h.checksum == checksum(body, bytes);
-        if (is_sound)
-            image = get_image(rt->session, body, bytes);
-        if (!image)
+    memcpy(&h, data->at, sizeof h);
+    size_t bytes = data->len - sizeof h;
+    return memcmp(h.magic, MAGIC, sizeof h.magic) == 0 &&
+           memcmp(h.key, key, sizeof h.key) == 0 && h.bytes == bytes &&
+           h.checksum == checksum(data->at + sizeof h, bytes);
+}
+
+/* Reads the entry of a key and lets `take` have what is after its header; what that refuses is
+** damaged too. */
+static bool get_entry(GpRuntime *rt, const uint8_t key[32],
+                      bool (*take)(GpSession *s, const char *at, size_t len, void *ud), void *ud) {
+    if (!rt->cache_dir)
+        return false;
+    GpText path = {.session = rt->session}, data = path;
+    bool is_taken = false;
+    name_entry(rt, key, &path);
+    if (!path.failed && read_entry(path.at, &data) && data.len >= sizeof(Header)) {
+        is_taken = is_sound(&data, key) &&
+                   take(rt->session, data.at + sizeof(Header), data.len - sizeof(Header), ud);
+        if (!is_taken)
             gp_log(rt->session, "cache: %s is damaged and counts as absent", path.at);
     }
     gp_text_free(&path);
     gp_text_free(&data);
+    return is_taken;
+}
+
+static bool take_image(GpSession *s, const char *at, size_t len, void *ud) {
+    GpImage **image = ud;
+    *image = get_image(s, at, len);
+    return *image != NULL;
+}
+
+static bool take_text(GpSession *s, const char *at, size_t len, void *ud) {
+    (void)s;
+    gp_text_add(ud, at, len);
+    return true;
+}
+
+GpImage *gp_cache_get(GpRuntime *rt, const uint8_t key[32]) {
+    GpImage *image = NULL;
+    (void)get_entry(rt, key, take_image, &image);
     return image;
+}
+
+bool gp_cache_get_text(GpRuntime *rt, const uint8_t key[32], GpText *out) {
+    return get_entry(rt, key, take_text, out) && !out->failed;
 }
 
 /* ---- Cleaning --------------------------------------------------------------------------- */
@@ -384,28 +411,43 @@ static void clean(GpRuntime *rt) {
     free_listing(rt, &list);
 }
 
-void gp_cache_put(GpRuntime *rt, const uint8_t key[32], const GpImage *image) {
-    if (!rt->cache_dir || image->kind != GpImage_Ptx)
-        return;
+/* `data` begins with room for the header. */
+static void put_entry(GpRuntime *rt, const uint8_t key[32], GpText *data) {
     GpSession *s = rt->session;
-    GpText data = {.session = s}, path = data;
+    GpText path = {.session = s};
     Header h = {.magic = MAGIC};
     memcpy(h.key, key, sizeof h.key);
-    gp_text_add(&data, (const char *)&h, sizeof h);
-    put_image(&data, image);
     name_entry(rt, key, &path);
-    if (!data.failed && !path.failed) {
-        h.bytes = data.len - sizeof h;
-        h.checksum = checksum(data.at + sizeof h, (size_t)h.bytes);
-        memcpy(data.at, &h, sizeof h);
+    if (!data->failed && !path.failed) {
+        h.bytes = data->len - sizeof h;
+        h.checksum = checksum(data->at + sizeof h, (size_t)h.bytes);
+        memcpy(data->at, &h, sizeof h);
         if (!make_dir(s, rt->cache_dir) ||
-            gp_file_write(s, path.at, data.at, data.len) != GpStatus_Ok)
+            gp_file_write(s, path.at, data->at, data->len) != GpStatus_Ok)
             gp_log(s, "cache: cannot write %s: %s", path.at, strerror(errno));
         if (rt->cache_puts++ % PUTS_PER_CLEANING == 0)
             clean(rt);
     }
-    gp_text_free(&data);
+    gp_text_free(data);
     gp_text_free(&path);
+}
+
+void gp_cache_put(GpRuntime *rt, const uint8_t key[32], const GpImage *image) {
+    if (!rt->cache_dir || image->kind != GpImage_Ptx)
+        return;
+    GpText data = {.session = rt->session};
+    gp_text_add(&data, (const char *)&(Header){.bytes = 0}, sizeof(Header));
+    put_image(&data, image);
+    put_entry(rt, key, &data);
+}
+
+void gp_cache_put_text(GpRuntime *rt, const uint8_t key[32], GpStr text) {
+    if (!rt->cache_dir)
+        return;
+    GpText data = {.session = rt->session};
+    gp_text_add(&data, (const char *)&(Header){.bytes = 0}, sizeof(Header));
+    gp_text_add(&data, text.at, text.len);
+    put_entry(rt, key, &data);
 }
 
 const char *gp_cache_dir(GpRuntime *rt) { return rt->cache_dir; }

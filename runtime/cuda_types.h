@@ -114,6 +114,7 @@ typedef struct GpCuLaunchConfig {
     X(GpCu_MaxGridZ, CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z, 7)                                        \
     X(GpCu_MaxPitch, CU_DEVICE_ATTRIBUTE_MAX_PITCH, 11)                                            \
     X(GpCu_Multiprocessors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 16)                          \
+    X(GpCu_MaxThreadsPerProcessor, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR, 39)         \
     X(GpCu_CapabilityMajor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 75)                      \
     X(GpCu_CapabilityMinor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, 76)                      \
     X(GpCu_MaxSharedOptin, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, 97)              \

@@ -389,6 +389,7 @@ static void read_limits(GpDevice *d, int index) {
     info->max_ptx = gp_cuda_max_ptx(api(d)->version);
     info->processors = attribute(d, GpCu_Multiprocessors);
     info->max_threads = attribute(d, GpCu_MaxThreadsPerBlock);
+    info->max_resident = attribute(d, GpCu_MaxThreadsPerProcessor);
     for (int i = 0; i < 3; i++) {
         info->max_block[i] = attribute(d, GpCu_MaxBlockX + i);
         info->max_grid[i] = attribute(d, GpCu_MaxGridX + i);

@@ -170,11 +170,12 @@ static void read_info(GpExec *e) {
         DEFAULT_SHARED - GP_MIN(e->info.shared_bytes, (uint32_t)DEFAULT_SHARED);
 }
 
-/* Blocks of `threads` that a multiprocessor holds at once. */
-static GpCuResult read_occupancy(GpExec *e, uint32_t threads, uint32_t *out) {
+GpCuResult gp_cuda_occupancy(GpExec *e, uint32_t threads, uint32_t *out) {
     int blocks = 0;
+    GpCuContext before = gp_cuda_enter(e->device);
     GpCuResult result = api(e->device)->occupancy(&blocks, e->function, (int)threads,
                                                   e->image->shared_bytes);
+    gp_cuda_leave(e->device, before);
     *out = (uint32_t)GP_MAX(blocks, 0);
     return result;
 }
@@ -201,7 +202,7 @@ static GpStatus prepare(GpExec *e, GpDiags *diags) {
     read_info(e);
     GpCuResult result = allow_shared(e->device, e, image->shared_bytes);
     if (result == 0 && image->threads)
-        result = read_occupancy(e, image->threads, &e->info.blocks);
+        result = gp_cuda_occupancy(e, image->threads, &e->info.blocks);
     if (result == 0 && image->is_persistent)
         result = read_resident(e);
     char what[160];

@@ -292,6 +292,8 @@ void gp_cuda_leave(GpDevice *d, GpCuContext before);
 GpStatus gp_cuda_load(GpExec *e, GpDiags *diags);
 void gp_cuda_unload(GpExec *e);
 GpStatus gp_cuda_launch(GpStream *s, const GpLaunch *l, GpDiags *diags);
+/* Blocks of `threads` that a multiprocessor holds at once. */
+GpCuResult gp_cuda_occupancy(GpExec *e, uint32_t threads, uint32_t *out);
 /* Makes the tensor maps of a launch; those of the last launch stay when its tensors are the same. */
 GpStatus gp_cuda_encode_maps(const GpRunRequest *r, GpDiags *diags);
 

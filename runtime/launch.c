@@ -486,7 +486,9 @@ void gp_exec_release(GpExec *e) {
 
 const GpImage *gp_exec_image(const GpExec *e) { return e->image; }
 
-GpStatus gp_exec_info(GpExec *e, GpExecInfo *out) {
+GpStatus gp_exec_info(GpExec *e, uint32_t threads, GpExecInfo *out) {
     *out = e->info;
-    return GpStatus_Ok;
+    bool is_known = e->image->threads || e->device->info.kind != GpDevice_Cuda;
+    GpCuResult result = is_known ? 0 : gp_cuda_occupancy(e, threads, &out->blocks);
+    return result == 0 ? GpStatus_Ok : gp_device_fail(e->device, result, "asking for occupancy", NULL);
 }

@@ -90,6 +90,7 @@ typedef struct GpDeviceInfo {
     int driver_version;    /* 13000; 0 on the CPU */
     uint32_t processors;   /* multiprocessors; worker threads on the CPU */
     uint32_t max_threads;  /* per block */
+    uint32_t max_resident; /* threads that a multiprocessor holds at once; 0 on the CPU */
     uint32_t max_block[3], max_grid[3];
     uint32_t max_shared;   /* opt-in bytes per block */
     uint64_t memory;       /* bytes in all */
@@ -211,9 +212,10 @@ const GpImage *gp_exec_image(const GpExec *e);
 
 typedef struct GpExecInfo {
     uint32_t registers, local_bytes, shared_bytes, max_threads;
-    uint32_t blocks; /* that a multiprocessor holds at once; 0 when the launch decides on threads */
+    uint32_t blocks; /* that a multiprocessor holds at once */
 } GpExecInfo;
-GpStatus gp_exec_info(GpExec *e, GpExecInfo *out); /* zeros on the CPU */
+/* Of a launch with blocks of `threads`; zeros on the CPU. */
+GpStatus gp_exec_info(GpExec *e, uint32_t threads, GpExecInfo *out);
 
 /* One argument of a launch, as the kernel's parameter takes it. */
 typedef struct GpRunArg {
@@ -258,9 +260,12 @@ GpStatus gp_launch_now(GpRuntime *rt, const GpRunRequest *request, GpStream *str
 
 /* ---- Disk cache ------------------------------------------------------------------------
 ** One self-contained file per entry, written to a temporary name and renamed; any doubt on
-** reading is a miss. PTX images only. Errors are logged, never reported. */
+** reading is a miss. PTX images, and short texts under keys of their own. Errors are logged, never
+** reported. */
 GpImage *gp_cache_get(GpRuntime *rt, const uint8_t key[32]); /* a reference, or NULL */
 void gp_cache_put(GpRuntime *rt, const uint8_t key[32], const GpImage *image);
+bool gp_cache_get_text(GpRuntime *rt, const uint8_t key[32], GpText *out); /* appends */
+void gp_cache_put_text(GpRuntime *rt, const uint8_t key[32], GpStr text);
 const char *gp_cache_dir(GpRuntime *rt); /* NULL when disabled */
 typedef struct GpCacheInfo {
     uint64_t entries, bytes;

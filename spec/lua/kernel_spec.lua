@@ -386,3 +386,59 @@ describe("gpu", function()
     assert(b.median > 0 and b.min <= b.median and b.median <= b.max and b.calls >= 15)
   end)
 end)
+
+describe("tune", function()
+  -- The slow choices do a thousand times the work. The number makes the code new to the disk.
+  local m = gpu.kernels(([[
+    #[tile]
+    fn work<const B: i32, const N: i32>(z: &mut Tensor<f32, {[B]}>) {
+        let mut t = z.load();
+        for _i in 0..N { t = t * 0.5 + %.6f; }
+        z.store(t);
+    }
+    #[kernel]
+    fn ones(mut z: DisjointSlice<f32>) {
+        let idx = thread::index_1d();
+        if let Some(out) = z.get_mut(idx) { *out = 1.0; }
+    }
+  ]]):format(os.time() % 1000000 + gpu.clock() % 1))
+  local z = gpu.zeros { 4096 }
+  local function of(choice) return z:tiles { choice.B } end
+
+  it("finds the fastest and keeps it for this code, these shapes and these choices", function()
+    local choices = { { N = 4000, B = 64 }, { N = 4, B = 64 }, { N = 4000, B = 128, warps = 2 } }
+    local best, choice, seconds = gpu.tune(m.work, choices, of)
+    assert.are.equal(choices[2], choice)
+    assert(seconds > 0)
+    best(of(choice)):sync()
+    choice, seconds = select(2, gpu.tune(m.work, choices, of))
+    assert.are.equal(choices[2], choice)
+    assert.is_nil(seconds)
+    local two = { choices[1], choices[2] }
+    assert.is_number(select(3, gpu.tune(m.work, two, z:tiles { 64 })))
+    local other = gpu.zeros { 2048 }
+    assert.is_number(select(3, gpu.tune(m.work, two, other:tiles { 64 })))
+    assert.is_nil(select(3, gpu.tune(m.work, two, other:tiles { 64 })))
+  end)
+
+  it("leaves out what does not fit the device", function()
+    local choices = { { block = 2048 }, { block = 128 } }
+    assert.are.equal(choices[2], select(2, gpu.tune(m.ones, choices, z)))
+    assert.are.equal("G0304", select(2, pcall(gpu.tune, m.ones, { choices[1] }, z)).code)
+  end)
+
+  it("passes mistakes on", function()
+    assert.are.equal("G0340", select(2, pcall(gpu.tune, m.work, { { Q = 1 } }, z:tiles { 64 })).code)
+    assert.are.equal("G0325", select(2, pcall(gpu.tune, m.work, { {} }, z:tiles { 64 })).code)
+    for _, choices in ipairs { {}, { 1 } } do
+      assert(not pcall(gpu.tune, m.work, choices, z:tiles { 64 }))
+    end
+  end)
+
+  it("tells what a launch takes", function()
+    local info = m.ones:info(z)
+    assert.are.equal(gpu.device().name, info.device)
+    if gpu.device().kind == "cpu" then assert.is_nil(info.registers) end
+    assert.are.equal("E0061", select(2, pcall(m.ones.info, m.ones)).code)
+  end)
+end)

@@ -130,6 +130,21 @@ describe("a driver", function()
     assert(status <= 1 and count(output, "error[") <= 1, output)
   end)
 
+  it("tells what a kernel takes", function()
+    if needs_fake() then return end
+    local output, status = run(environment(), [[
+      local gpu = require "gpulua"
+      local k = gpu.kernels "#[kernel] fn scale(mut z: DisjointSlice<f32>) { if let Some(o) = z.get_mut(thread::index_1d()) { *o = 1.0; } }"
+      local i = k.scale:with { block = 512 }:info(gpu.empty { 64 })
+      print(i.device, i.threads, i.registers, i.local_bytes, i.shared_bytes, i.blocks, i.occupancy, i.warps)
+      local t = gpu.kernels "#[tile] fn scale(z: &mut Tensor<f32, {[1024]}>) { z.store(z.load() * 2.0); }"
+      i = t.scale:info(gpu.empty { 1024 }:tiles { 1024 })
+      print(i.warps == i.threads // 32, i.stages, i.cluster, i.persistent)
+    ]])
+    assert.are.equal("cuda:0\t512\t32\t0\t0\t4\t1.0\tnil\ntrue\t1\t1\tfalse\n", output)
+    assert.are.equal(0, status)
+  end)
+
   it("out of memory is an error, after which the script goes on", function()
     if needs_fake() then return end
     local output, status = run(environment "GPULUA_FAKE_MEMORY=67108864", [[

@@ -109,6 +109,24 @@ static void test_round_trip(void **state) {
     close_cache(&c);
 }
 
+static void test_text(void **state) {
+    (void)state;
+    Cache c;
+    uint8_t key[32] = {1, 2, 3};
+    open_cache(&c, dir);
+    GpText got = {.session = &c.s};
+    assert_false(gp_cache_get_text(c.rt, key, &got));
+    gp_cache_put_text(c.rt, key, GP_STR("3 of 7"));
+    assert_true(gp_cache_get_text(c.rt, key, &got));
+    assert_string_equal(gp_text_cstr(&got), "3 of 7");
+    assert_int_equal(c.log.len, 0);
+    assert_null(gp_cache_get(c.rt, key)); /* no image */
+    assert_true(c.log.len > 0);
+    gp_text_free(&got);
+    gp_cache_clear(c.rt);
+    close_cache(&c);
+}
+
 static void name_file(char path[256], const uint8_t key[32]) {
     int at = snprintf(path, 256, "%s/", dir);
     for (int i = 0; i < 32; i++)
@@ -264,7 +282,7 @@ static void test_full_disk(void **state) {
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_round_trip), cmocka_unit_test(test_damage),
+    cmocka_unit_test(test_round_trip), cmocka_unit_test(test_text), cmocka_unit_test(test_damage),
     cmocka_unit_test(test_processes),  cmocka_unit_test(test_read_only),
     cmocka_unit_test(test_full_disk),
 };

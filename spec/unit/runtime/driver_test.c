@@ -262,8 +262,11 @@ static void test_persistent(void **state) {
     GpTensor *x = new_tensor(&w, GpElem_F32, (GpShape){{64}, 1}, "x"), *z = new_iota(&w, 64, "z");
     GpExec *e = load_map(&w, make_scale_map(&w.s, 1));
     GpExecInfo info;
-    assert_int_equal(gp_exec_info(e, &info), GpStatus_Ok);
+    assert_int_equal(gp_exec_info(e, 0, &info), GpStatus_Ok);
     assert_int_equal(info.blocks, 16); /* of 128 threads */
+    assert_int_equal(gp_exec_info(w.scale, 512, &info), GpStatus_Ok);
+    assert_int_equal(info.blocks, 4); /* the launch decides */
+    assert_int_equal(info.registers, 32);
     expect_grid(&w, e, x, z, 7, 14);
     expect_grid(&w, e, x, z, 100, 64);
     ScaleCall c;
