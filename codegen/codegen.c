@@ -1,5 +1,5 @@
 /* The entry points: a compile's arena, its optimized copy of the IR, and the choice of backend. */
-#include "codegen/emit.h"
+#include "codegen/pipe.h"
 
 GpCodegen *gp_codegen_new(GpSession *s) {
     GpCodegen *cg = GP_TRY_NEW(s, GpCodegen);
@@ -105,10 +105,16 @@ static void compile(GpSession *s, void *ud) {
         gp_ir_print(fn, c->text);
         return;
     }
-    GpEmit *e = make_emit(c, fn);
     GpImage image = {0};
-    add_interface(c, e, &image);
-    c->status = run_backend(c, e, &image);
+    uint64_t exchange = 0;
+    GpEmit *e;
+    do {
+        gp_llvm_done(&c->llvm);
+        e = make_emit(c, fn);
+        e->exchange_room = exchange;
+        add_interface(c, e, &image);
+        c->status = run_backend(c, e, &image);
+    } while (gp_pipe_wants_more(e, &exchange));
     finish(c, &image);
 }
 

@@ -2,7 +2,7 @@
 **
 ** The caller has made the LLVM function; this file binds its arguments to the IR's parameters
 ** and emits instruction after instruction through the lowering column of op.def. */
-#include "codegen/emit.h"
+#include "codegen/pipe.h"
 
 typedef void (*LowerFn)(GpEmit *e, const GpInst *inst);
 
@@ -106,8 +106,6 @@ LLVMValueRef gp_emit_to_mem(GpEmit *e, GpElem elem, LLVMValueRef v) {
 }
 
 LLVMValueRef gp_emit_from_mem(GpEmit *e, GpElem elem, LLVMValueRef v) {
-    if (elem == GpElem_F4E2)
-        return LLVMBuildAnd(e->b, v, LLVMConstInt(LLVMTypeOf(v), 0xf, false), "");
     if (elem != GpElem_Bool)
         return v;
     return LLVMBuildICmp(e->b, LLVMIntNE, v, LLVMConstNull(LLVMTypeOf(v)), "");
@@ -159,6 +157,8 @@ LLVMValueRef gp_emit_guarded(GpEmit *e, LLVMValueRef cond, LLVMTypeRef type,
 static LLVMTypeRef param_type(GpEmit *e, const GpImageParam *p) {
     if (p->kind == GpParam_Base || p->kind == GpParam_Mailbox)
         return gp_emit_ptr_type(e, GpSpace_Global);
+    if (p->kind == GpParam_TensorMap)
+        return LLVMPointerTypeInContext(e->ctx, 0);
     if (p->kind != GpParam_Scalar)
         return LLVMIntTypeInContext(e->ctx, 8u * p->bytes);
     for (uint32_t i = 0; i < e->fn->param_count; i++)
@@ -244,6 +244,8 @@ void gp_emit_params(GpEmit *e, LLVMValueRef *args) {
         gp_emit_set(e, v, arg);
     }
     e->mailbox = e->fn->site_count ? args[next++] : NULL;
+    if (e->pipe)
+        next += gp_pipe_params(e, args + next);
     gp_assert(next == e->abi_count);
 }
 
@@ -278,7 +280,10 @@ bool gp_emit_region(GpEmit *e, const GpRegion *r) {
     const GpRegion *outer = e->region;
     e->region = r;
     for (const GpInst *inst = r->first; inst && !e->refused; inst = inst->next) {
+        if (!gp_pipe_has(e, inst))
+            continue;
         gp_emit_location(e, inst->span);
+        gp_pipe_before(e, inst);
         if (is_cpu_expression(e, inst))
             gp_tile_cpu_inst(e, inst);
         else

@@ -38,6 +38,8 @@ typedef struct GpTensorArg {
 typedef struct GpJoin GpJoin;         /* emit_control.c */
 typedef struct GpTilePlan GpTilePlan; /* tile_plan.c */
 typedef struct GpTileGpu GpTileGpu;   /* emit_tile_gpu.c */
+typedef struct GpShapeLayout GpShapeLayout; /* emit_tile_gpu.h */
+typedef struct GpPipe GpPipe;         /* pipe.h */
 
 typedef struct GpEmit {
     GpCodegen *cg;
@@ -67,6 +69,8 @@ typedef struct GpEmit {
     GpTilePlan *plan;    /* CPU tile */
     uint32_t *uses;      /* CPU tile: by value id */
     GpTileGpu *gpu;      /* GPU tile */
+    uint64_t exchange_room; /* GPU tile: what an earlier try found the exchange buffer to need */
+    GpPipe *pipe;        /* GPU tile: NULL when all threads do the same */
     uint64_t scratch;    /* CPU: bytes of buffers so far */
     LLVMMetadataRef di_builder_scope, di_file;
     LLVMDIBuilderRef di;

@@ -2,7 +2,7 @@
 **
 ** The first failure of a launch wins by compare-and-swap; every later one only goes on. The
 ** filling is one function that is never inlined, so that a check costs a compare and a branch. */
-#include "codegen/emit.h"
+#include "codegen/pipe.h"
 
 #include <stddef.h>
 
@@ -119,7 +119,8 @@ static void lower_check_index(GpEmit *e, const GpInst *inst) {
         return;
     }
     LLVMValueRef ok = LLVMBuildICmp(e->b, LLVMIntULT, index, length, "");
-    gp_emit_check(e, ok, inst->site, index, length, false);
+    if (!gp_pipe_is_producer(e)) /* the consumers report */
+        gp_emit_check(e, ok, inst->site, index, length, false);
     gp_emit_set(e, inst->results[0], ok);
 }
 

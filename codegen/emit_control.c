@@ -2,7 +2,7 @@
 **
 ** A join is a block with one phi per LLVM value that is carried to it. Tiles on the CPU are
 ** carried in buffers instead: each tile position of a join owns one, and a jump writes it. */
-#include "codegen/emit.h"
+#include "codegen/pipe.h"
 
 struct GpJoin {
     LLVMBasicBlockRef block;
@@ -45,7 +45,8 @@ static GpJoin *make_join(GpEmit *e, const char *name, GpValue *const *values, ui
             j->bound[i].at[0] = gp_tile_cpu_buffer(e, values[i]->type);
             continue;
         }
-        j->bound[i] = gp_emit_bound_make(e, gp_emit_flat_count(e, values[i]));
+        bool is_carried = gp_pipe_carries(e, values[i]);
+        j->bound[i] = gp_emit_bound_make(e, is_carried ? gp_emit_flat_count(e, values[i]) : 0);
         for (uint32_t r = 0; r < j->bound[i].count; r++)
             j->bound[i].at[r] = LLVMBuildPhi(e->b, llvm_type(e, values[i]->type), "");
     }
@@ -235,6 +236,8 @@ void gp_op_lower_control(GpEmit *e, const GpInst *inst) {
         emit_loop(e, inst);
     else if (inst->op == GpOp_For)
         emit_for(e, inst);
+    else if (inst->op == GpOp_Return && e->pipe)
+        gp_pipe_return(e);
     else if (inst->op != GpOp_Return && inst->parent->owner)
         emit_carry(e, inst); /* yield, break, continue */
     else

@@ -53,6 +53,11 @@ bool gp_tile_gpu_prepare(GpEmit *e) {
     Survey s = {.least_bytes = 16, .most_bytes = 1};
     gp_ir_walk((GpIrFn *)(uintptr_t)e->fn, GpWalk_Before, survey_inst, &s);
     e->gpu = GP_NEW(e->arena, GpTileGpu);
+    if (e->pipe) {
+        e->gpu->threads = gp_pipe_tile_threads(e->pipe);
+        e->gpu->of = gp_tile_layouts(e);
+        return true;
+    }
     uint32_t vector = 16 / s.least_bytes, threads = LEAST_THREADS;
     while (vector > 1 && vector * s.most_bytes > 32)
         vector /= 2;
@@ -160,27 +165,36 @@ void gp_gpu_coords(GpEmit *e, const GpShapeLayout *s, uint32_t reg, LLVMValueRef
 }
 
 void gp_gpu_barrier(GpEmit *e) {
+    if (e->pipe) {
+        gp_pipe_barrier(e);
+        return;
+    }
     LLVMValueRef id = gp_emit_i32(e, 0);
     gp_emit_intrinsic(e, "llvm.nvvm.barrier.cta.sync.aligned.all", NULL, &id, 1);
 }
 
+static LLVMValueRef make_exchange(GpEmit *e, const char *name, uint64_t bytes) {
+    LLVMTypeRef type = LLVMArrayType2(LLVMInt8TypeInContext(e->ctx), bytes);
+    LLVMValueRef at = LLVMAddGlobalInAddressSpace(e->module, type, name, 3);
+    LLVMSetLinkage(at, LLVMInternalLinkage);
+    LLVMSetAlignment(at, 16);
+    LLVMSetInitializer(at, LLVMGetUndef(type));
+    return at;
+}
+
 LLVMValueRef gp_gpu_shared(GpEmit *e, uint64_t bytes, int64_t numel, GpElem elem) {
-    if (bytes > GP_GPU_SHARED && !e->refused) {
+    uint32_t most = e->pipe ? GP_PIPE_SHARED : GP_GPU_SHARED;
+    if (bytes > most && !e->refused) {
         GpDiag *d = gp_diag(e->diags, GpDiag_G0503, e->fn->span,
                             gp_arena_printf(e->arena, "%lld", (long long)numel),
                             gp_elem_info[elem].name);
         gp_note(d, "its elements go from thread to thread through shared memory, %d bytes at most",
-                GP_GPU_SHARED);
+                most);
         gp_help(d, "use smaller tiles");
         e->refused = true;
     }
-    LLVMTypeRef array = LLVMArrayType2(LLVMInt8TypeInContext(e->ctx), GP_GPU_SHARED);
-    if (!e->gpu->shared) {
-        e->gpu->shared = LLVMAddGlobalInAddressSpace(e->module, array, "gp_exchange", 3);
-        LLVMSetLinkage(e->gpu->shared, LLVMInternalLinkage);
-        LLVMSetAlignment(e->gpu->shared, 16);
-        LLVMSetInitializer(e->gpu->shared, LLVMGetUndef(array));
-    }
+    if (!e->gpu->shared)
+        e->gpu->shared = make_exchange(e, "gp_exchange", GP_GPU_SHARED);
     e->gpu->shared_bytes = GP_MAX(e->gpu->shared_bytes, bytes);
     return e->gpu->shared;
 }
@@ -226,11 +240,8 @@ void gp_tile_gpu_inst(GpEmit *e, const GpInst *inst) {
 void gp_tile_gpu_finish(GpEmit *e) {
     if (!e->gpu || !e->gpu->shared)
         return;
-    LLVMTypeRef type = LLVMArrayType2(LLVMInt8TypeInContext(e->ctx), e->gpu->shared_bytes);
-    LLVMValueRef fit = LLVMAddGlobalInAddressSpace(e->module, type, "gp_exchange_buffer", 3);
-    LLVMSetLinkage(fit, LLVMInternalLinkage);
-    LLVMSetAlignment(fit, 16);
-    LLVMSetInitializer(fit, LLVMGetUndef(type));
+    LLVMValueRef fit = e->pipe ? gp_pipe_exchange(e, e->gpu->shared_bytes)
+                               : make_exchange(e, "gp_exchange_buffer", e->gpu->shared_bytes);
     LLVMReplaceAllUsesWith(e->gpu->shared, fit);
     LLVMDeleteGlobal(e->gpu->shared);
 }

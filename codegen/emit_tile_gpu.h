@@ -2,15 +2,15 @@
 #ifndef GP_EMIT_TILE_GPU_H
 #define GP_EMIT_TILE_GPU_H
 
-#include "codegen/emit.h"
+#include "codegen/pipe.h"
 
-typedef struct GpShapeLayout {
+struct GpShapeLayout {
     GpShape shape;
     const GpLayout *layout;
     LLVMValueRef coord[GP_MAX_RANK]; /* i64: this thread's part of the coordinates */
     LLVMValueRef is_owner;           /* NULL: no element is held twice */
-    struct GpShapeLayout *next;
-} GpShapeLayout;
+    GpShapeLayout *next;
+};
 
 /* Equal layouts are one pointer. */
 const GpShapeLayout *gp_gpu_layout(GpEmit *e, const GpLayout *l);

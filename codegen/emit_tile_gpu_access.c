@@ -4,6 +4,8 @@
 ** between the interior and the ragged form. */
 #include "codegen/emit_tile_gpu.h"
 
+enum { SECTOR_BYTES = 32 };
+
 LLVMValueRef gp_gpu_axis_offset(GpEmit *e, const GpTensorArg *t, LLVMValueRef at, int axis) {
     if (!t->param->small)
         return LLVMBuildNSWMul(e->b, at, t->stride[axis], "");
@@ -23,7 +25,17 @@ typedef struct Access {
     LLVMValueRef first;
 } Access;
 
-/* A store of runs that are shorter than one instruction could move gets the tile in other runs. */
+/* Neighbouring lanes hold neighbouring runs, 32 bytes together: whole sectors of memory. */
+static bool fills_sectors(const GpLayout *l, GpElem elem) {
+    int32_t run = (int32_t)gp_layout_run(l);
+    for (int i = 0; i < l->bits[GpLayoutDim_Lane] && l->rank; i++)
+        if (l->bases[GpLayoutDim_Lane][i][l->rank - 1] == run)
+            run *= 2;
+    return (uint32_t)run * gp_elem_info[elem].bytes >= SECTOR_BYTES;
+}
+
+/* A store of runs that are shorter than one instruction could move gets the tile in other runs,
+** unless it would have to give room that a pipeline needs. */
 static const GpShapeLayout *access_layout(GpEmit *e, const GpInst *inst) {
     const GpValue *v = inst->op == GpOp_StoreTile ? inst->operands[1] : inst->results[0];
     const GpShapeLayout *s = gp_gpu_layout_of(e, v);
@@ -31,7 +43,7 @@ static const GpShapeLayout *access_layout(GpEmit *e, const GpInst *inst) {
     int64_t numel = 0;
     bool is_small = !gp_shape_numel(&s->shape, &numel) || numel < (int64_t)vector * gp_tile_gpu_threads(e);
     if (inst->op != GpOp_StoreTile || is_small || !gp_gpu_takes_vectors(e, inst->operands[0]) ||
-        gp_layout_run(s->layout) >= vector)
+        gp_layout_run(s->layout) >= vector || (e->pipe && fills_sectors(s->layout, v->type->elem)))
         return s;
     const GpLayout *l = gp_layout_blocked(e->arena, &s->shape, vector, gp_tile_gpu_threads(e));
     return gp_layout_run(l) > gp_layout_run(s->layout) ? gp_gpu_layout(e, l) : s;
@@ -168,6 +180,8 @@ static void order_access(GpEmit *e, const GpInst *inst) {
 }
 
 void gp_gpu_load(GpEmit *e, const GpInst *inst) {
+    if (gp_pipe_load(e, inst))
+        return;
     order_access(e, inst);
     Access a = access_of(e, inst);
     GpBound fast = gp_emit_bound_make(e, a.registers), slow = gp_emit_bound_make(e, a.registers);
@@ -211,6 +225,8 @@ static void store_interior(GpEmit *e, const Access *a, const GpBound *v) {
 }
 
 void gp_gpu_store(GpEmit *e, const GpInst *inst) {
+    if (gp_pipe_store(e, inst))
+        return;
     order_access(e, inst);
     Access a = access_of(e, inst);
     GpBound v = gp_gpu_convert(e, inst->operands[1], a.layout);

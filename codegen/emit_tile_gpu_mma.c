@@ -390,11 +390,16 @@ static GpBound multiply_sync(GpEmit *e, Product *p) {
 }
 
 void gp_gpu_mma(GpEmit *e, const GpInst *inst) {
+    if (e->pipe) {
+        gp_wgmma(e, inst);
+        return;
+    }
     Product p = product_of(inst);
     e->bound[inst->results[0]->id] = p.sync ? multiply_sync(e, &p) : multiply_plain(e, &p);
 }
 
 const GpLayout *gp_gpu_mma_layout(GpEmit *e, const GpInst *mma) {
-    (void)e, (void)mma;
-    return NULL; /* sums go to the accumulator through shared memory */
+    if (!e->pipe)
+        return NULL; /* sums go to the accumulator through shared memory */
+    return gp_layout_mma(e->arena, &mma->results[0]->type->shape, gp_tile_gpu_threads(e));
 }

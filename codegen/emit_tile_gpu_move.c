@@ -247,6 +247,9 @@ static GpBound view_registers(GpEmit *e, const GpInst *inst, const GpLayout *l) 
 
 void gp_gpu_view(GpEmit *e, const GpInst *inst) {
     const GpValue *v = inst->operands[0], *result = inst->results[0];
+    GpFeedView in_shared;
+    if (e->pipe && gp_pipe_view(e->pipe, result, &in_shared))
+        return;
     const GpShapeLayout *to = gp_gpu_layout_of(e, result);
     const GpLayout *l = gp_gpu_viewed_layout(e, inst, to->layout);
     Move m = {v->type->elem, e->bound[v->id], gp_gpu_layout_of(e, v), to};

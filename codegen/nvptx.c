@@ -1,7 +1,7 @@
 /* Kernels for NVIDIA GPUs: LLVM function, passes, PTX text. */
 #include <stdio.h>
 
-#include "codegen/emit.h"
+#include "codegen/pipe.h"
 
 static const char passes_plain[] =
     "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,"
@@ -26,6 +26,8 @@ static void make_kernel(GpEmit *e) {
     e->func = LLVMAddFunction(e->module, e->fn->symbol, type);
     LLVMSetFunctionCallConv(e->func, PTX_KERNEL);
     gp_emit_attributes(e, e->func, 0);
+    if (e->pipe)
+        gp_pipe_attributes(e);
     static const char *const names[] = {"convergent", "nounwind"};
     for (size_t i = 0; i < GP_COUNT(names); i++)
         LLVMAddAttributeAtIndex(e->func, GP_LLVM_FUNCTION, gp_llvm_attr(e->llvm, names[i], 0));
@@ -51,12 +53,16 @@ static void read_indices(GpEmit *e) {
             e->block_dim[a] = gp_emit_i32(e, e->fn->block[a]);
 }
 
+static uint32_t block_threads(const GpEmit *e) {
+    return e->pipe ? gp_pipe_block_threads(e->pipe) : gp_tile_gpu_threads(e);
+}
+
 static void set_bounds(GpEmit *e) {
     const GpIrFn *fn = e->fn;
     const uint32_t *block = fn->block;
     if (e->is_tile) {
         set_text_attribute(e, "nvvm.reqntid",
-                           gp_arena_printf(e->arena, "%u", gp_tile_gpu_threads(e)));
+                           gp_arena_printf(e->arena, "%u", block_threads(e)));
     } else if (block[0] && block[1] && block[2]) {
         set_text_attribute(e, "nvvm.reqntid",
                            gp_arena_printf(e->arena, "%u,%u,%u", block[0], block[1], block[2]));
@@ -79,7 +85,10 @@ static bool emit_function(GpEmit *e) {
     gp_emit_params(e, args);
     LLVMBasicBlockRef body = gp_emit_block(e, "body");
     gp_emit_at(e, body);
-    gp_emit_body(e);
+    if (e->pipe)
+        gp_pipe_emit(e);
+    else
+        gp_emit_body(e);
     gp_emit_at(e, e->entry);
     LLVMBuildBr(e->b, body);
     gp_tile_gpu_finish(e);
@@ -99,7 +108,9 @@ static void fill_image(GpEmit *e, LLVMMemoryBufferRef ptx, GpImage *image) {
     image->ptx_len = LLVMGetBufferSize(ptx);
     image->ptx = gp_arena_copy(e->arena, LLVMGetBufferStart(ptx), image->ptx_len);
     image->entry = e->fn->symbol;
-    image->threads = e->is_tile ? gp_tile_gpu_threads(e) : 0;
+    image->threads = e->is_tile ? block_threads(e) : 0;
+    if (e->pipe)
+        gp_pipe_describe(e, image);
     image->cluster[0] = image->cluster[1] = image->cluster[2] = 1;
     if (e->is_tile)
         image->schedule = (GpSchedule){(uint8_t)(image->threads / 32), 1, 1, 1};
@@ -116,8 +127,10 @@ GpStatus gp_nvptx_compile(GpEmit *e, GpStage stage, GpText *text, GpImage *image
     if (!gp_llvm_init(e->llvm, e->fn->name, "nvptx64-nvidia-cuda", gp_target_cpu(e->target),
                       features))
         return GpStatus_Compiler;
+    gp_pipe_plan(e);
     e->ctx = e->llvm->ctx, e->module = e->llvm->module, e->b = e->llvm->builder;
-    if (!emit_function(e))
+    uint64_t exchange;
+    if (!emit_function(e) || gp_pipe_wants_more(e, &exchange))
         return outcome(e);
     if (text && stage == GpStage_Llvm) {
         print_module(e, text);

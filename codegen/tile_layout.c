@@ -87,7 +87,7 @@ static void unite_inst(GpInst *inst, void *ud) {
     for (uint32_t i = 0; i < inst->operand_count + inst->result_count; i++) {
         const GpValue *v = i < inst->operand_count ? inst->operands[i]
                                                    : inst->results[i - inst->operand_count];
-        if (!is_tile(v))
+        if (!is_tile(v) || gp_gpu_is_uniform(v))
             continue;
         if (first)
             unite(p, first, v);

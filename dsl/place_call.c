@@ -242,12 +242,11 @@ void gp_build_method(GpBuild *b, GpPlace *dst, GpNode *n) {
 /* An operator that is a method of a struct: both sides by value. */
 void gp_build_overload(GpBuild *b, GpPlace *dst, GpNode *n, GpNode *lhs, GpNode *rhs) {
     GpOperand uses[2];
-    const GpType *params[2] = {gp_expr_type(lhs), rhs ? gp_expr_type(rhs) : NULL};
+    const GpType *params[2] = {gp_expr_type(lhs), gp_expr_type(rhs)};
     uses[0] = gp_build_operand(b, lhs);
-    if (rhs)
-        uses[1] = gp_build_operand(b, rhs);
+    uses[1] = gp_build_operand(b, rhs);
     Callee c = {n->res->def, n->res->args, n->res->arg_count, n->span, n};
-    finish_call(b, dst, &c, uses, params, rhs ? 2 : 1);
+    finish_call(b, dst, &c, uses, params, 2);
 }
 
 /* ---- macros ---------------------------------------------------------------------------------- */

@@ -35,7 +35,8 @@ static uint64_t count_blocks(const uint32_t grid[3]) {
                                                                                  : blocks;
 }
 
-/* The grid of the device: the launch's own, or as many blocks as run at once, in whole clusters. */
+/* The grid of the device: the launch's own, or as many blocks as run at once, in whole clusters, but
+** no more than share the work evenly: neighbours then stay in step, and share more of the cache. */
 static void hardware_grid(const GpRunRequest *r, uint32_t grid[3]) {
     const GpExec *e = r->exec;
     memcpy(grid, r->grid.grid, sizeof r->grid.grid);
@@ -44,8 +45,9 @@ static void hardware_grid(const GpRunRequest *r, uint32_t grid[3]) {
     const uint32_t *cluster = e->image->cluster;
     uint64_t size = (uint64_t)cluster[0] * cluster[1] * cluster[2];
     uint64_t blocks = count_blocks(grid);
-    uint64_t clusters = blocks / size + (blocks % size != 0);
-    grid[0] = (uint32_t)(GP_MIN(clusters, e->resident / size) * size);
+    uint64_t clusters = blocks / size + (blocks % size != 0), room = e->resident / size;
+    uint64_t waves = clusters / room + (clusters % room != 0);
+    grid[0] = (uint32_t)((clusters / waves + (clusters % waves != 0)) * size);
     grid[1] = grid[2] = 1;
 }
 

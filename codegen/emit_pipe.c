@@ -1,0 +1,327 @@
+/* The roles of a warp-specialised kernel, and the protocol of the rings between them.
+**
+** Invariant of a ring: stage s is filled for the n-th time when `full[s]` completes its n-th phase,
+** and may be overwritten after `empty[s]` completes its n-th. Each role keeps a stage and a parity
+** of its own; the producer's parity starts at one, because a fresh barrier lets a waiter for
+** parity one pass. */
+#include <stdio.h>
+
+#include "codegen/emit_tile_gpu.h"
+#include "codegen/pipe.h"
+
+enum {
+    WARPGROUP_THREADS = 128,
+    CONSUMER_BARRIER = 1, /* hardware barrier of all consumers */
+    PRODUCER_REGISTERS = 40,
+    CONSUMER_REGISTERS = 232,
+    BEYOND = 0x40000000, /* no tensor has this coordinate */
+    SLOT = 16,           /* bytes of a stage's two barriers */
+    EMPTY = 8            /* where the second one is */
+};
+
+static LLVMTypeRef i32(GpEmit *e) { return LLVMInt32TypeInContext(e->ctx); }
+
+static LLVMValueRef call(GpEmit *e, const char *name, LLVMValueRef *args, uint32_t count) {
+    return gp_emit_intrinsic(e, name, NULL, args, count);
+}
+
+bool gp_pipe_has(const GpEmit *e, const GpInst *inst) {
+    return !e->pipe || e->pipe->role == GpPipe_Consumer || gp_map_has(&e->pipe->slice, inst);
+}
+
+bool gp_pipe_carries(const GpEmit *e, const GpValue *v) {
+    return !e->pipe || e->pipe->role == GpPipe_Consumer || e->pipe->in_slice[v->id];
+}
+
+bool gp_pipe_is_producer(const GpEmit *e) { return e->pipe && e->pipe->role == GpPipe_Producer; }
+
+/* ---- Shared memory and barriers ---------------------------------------------------------- */
+
+LLVMValueRef gp_pipe_at(GpEmit *e, LLVMValueRef offset) {
+    return LLVMBuildInBoundsGEP2(e->b, LLVMInt8TypeInContext(e->ctx), e->pipe->shared, &offset, 1,
+                                 "");
+}
+
+static LLVMValueRef address(GpEmit *e, uint64_t offset) {
+    return gp_pipe_at(e, gp_emit_i32(e, (int64_t)offset));
+}
+
+/* The barrier of a stage: `which` is 0 for full and EMPTY for empty. */
+static LLVMValueRef stage_barrier(GpEmit *e, const GpChannel *c, LLVMValueRef stage, int which) {
+    LLVMValueRef at = LLVMBuildMul(e->b, stage, gp_emit_i32(e, SLOT), "");
+    return gp_pipe_at(e, LLVMBuildAdd(e->b, at, gp_emit_i32(e, (int64_t)c->barriers + which), ""));
+}
+
+static void init_barriers(GpEmit *e) {
+    GpPipe *p = e->pipe;
+    LLVMBasicBlockRef init = gp_emit_block(e, "init"), start = gp_emit_block(e, "start");
+    LLVMValueRef is_first = LLVMBuildICmp(e->b, LLVMIntEQ, gp_gpu_thread(e), gp_emit_i32(e, 0), "");
+    LLVMBuildCondBr(e->b, is_first, init, start);
+    gp_emit_at(e, init);
+    for (uint32_t i = 0; i < p->channel_count; i++) {
+        const GpChannel *c = &p->channels[i];
+        for (uint32_t s = 0; s < c->stages; s++) {
+            uint64_t slot = c->barriers + (uint64_t)s * SLOT;
+            LLVMValueRef full[] = {address(e, slot), gp_emit_i32(e, 1)};
+            LLVMValueRef empty[] = {address(e, slot + EMPTY),
+                                    gp_emit_i32(e, p->warpgroups)};
+            call(e, "llvm.nvvm.mbarrier.init.shared", full, 2);
+            call(e, "llvm.nvvm.mbarrier.init.shared", empty, 2);
+        }
+    }
+    call(e, "llvm.nvvm.fence.mbarrier_init.release.cluster", NULL, 0);
+    LLVMBuildBr(e->b, start);
+    gp_emit_at(e, start);
+    LLVMValueRef id = gp_emit_i32(e, 0);
+    call(e, "llvm.nvvm.barrier.cta.sync.aligned.all", &id, 1);
+}
+
+static void wait_phase(GpEmit *e, LLVMValueRef barrier, LLVMValueRef parity) {
+    LLVMBasicBlockRef wait = gp_emit_block(e, "wait"), passed = gp_emit_block(e, "passed");
+    LLVMBuildBr(e->b, wait);
+    gp_emit_at(e, wait);
+    LLVMValueRef args[] = {barrier, parity};
+    LLVMValueRef done =
+        call(e, "llvm.nvvm.mbarrier.try.wait.parity.scope.cta.space.cta", args, 2);
+    LLVMBuildCondBr(e->b, done, passed, wait);
+    gp_emit_at(e, passed);
+}
+
+void gp_pipe_barrier(GpEmit *e) {
+    LLVMValueRef args[] = {gp_emit_i32(e, CONSUMER_BARRIER),
+                           gp_emit_i32(e, gp_pipe_tile_threads(e->pipe))};
+    call(e, "llvm.nvvm.barrier.cta.sync.aligned.count", args, 2);
+}
+
+/* ---- Rings ------------------------------------------------------------------------------- */
+
+/* The counters are memory that LLVM turns into registers. */
+static void open_rings(GpEmit *e, int64_t parity) {
+    for (uint32_t i = 0; i < e->pipe->channel_count; i++) {
+        GpChannel *c = &e->pipe->channels[i];
+        c->stage = gp_emit_alloca(e, i32(e), 1, 4);
+        c->phase = gp_emit_alloca(e, i32(e), 1, 4);
+        c->now = NULL;
+        LLVMBuildStore(e->b, gp_emit_i32(e, 0), c->stage);
+        LLVMBuildStore(e->b, gp_emit_i32(e, parity), c->phase);
+    }
+}
+
+static LLVMValueRef read_counter(GpEmit *e, LLVMValueRef at) {
+    return LLVMBuildLoad2(e->b, i32(e), at, "");
+}
+
+static void advance(GpEmit *e, const GpChannel *c, LLVMValueRef stage) {
+    LLVMValueRef next = LLVMBuildAdd(e->b, stage, gp_emit_i32(e, 1), "");
+    LLVMValueRef wraps = LLVMBuildICmp(e->b, LLVMIntEQ, next, gp_emit_i32(e, c->stages), "");
+    LLVMValueRef phase = read_counter(e, c->phase);
+    phase = LLVMBuildXor(e->b, phase, LLVMBuildZExt(e->b, wraps, i32(e), ""), "");
+    LLVMBuildStore(e->b, LLVMBuildSelect(e->b, wraps, gp_emit_i32(e, 0), next, ""), c->stage);
+    LLVMBuildStore(e->b, phase, c->phase);
+}
+
+LLVMValueRef gp_pipe_stage(GpEmit *e, GpChannel *c) {
+    if (c->now)
+        return c->now;
+    c->now = read_counter(e, c->stage);
+    wait_phase(e, stage_barrier(e, c, c->now, 0), read_counter(e, c->phase));
+    return c->now;
+}
+
+void gp_pipe_release(GpEmit *e, GpChannel *c) {
+    LLVMBasicBlockRef arrive = gp_emit_block(e, "arrive"), released = gp_emit_block(e, "released");
+    LLVMValueRef lane = LLVMBuildAnd(e->b, gp_gpu_thread(e),
+                                     gp_emit_i32(e, WARPGROUP_THREADS - 1), "");
+    LLVMValueRef is_first = LLVMBuildICmp(e->b, LLVMIntEQ, lane, gp_emit_i32(e, 0), "");
+    LLVMBuildCondBr(e->b, is_first, arrive, released);
+    gp_emit_at(e, arrive);
+    LLVMValueRef args[] = {stage_barrier(e, c, c->now, EMPTY), gp_emit_i32(e, 1)};
+    call(e, "llvm.nvvm.mbarrier.arrive.scope.cta.space.cta", args, 2);
+    LLVMBuildBr(e->b, released);
+    gp_emit_at(e, released);
+    advance(e, c, c->now);
+    c->now = NULL;
+}
+
+/* ---- The producer's loads ---------------------------------------------------------------- */
+
+void gp_pipe_coords(GpEmit *e, const GpInst *inst, LLVMValueRef *out) {
+    int rank = gp_tile_shape(inst)->rank;
+    const GpValue *mask = gp_tile_mask(inst);
+    for (int a = 0; a < rank; a++)
+        out[rank - 1 - a] = LLVMBuildTrunc(e->b, gp_tile_start(e, inst, a), i32(e), "");
+    if (mask)
+        out[rank - 1] = LLVMBuildSelect(e->b, gp_emit_get(e, mask), out[rank - 1],
+                                        gp_emit_i32(e, BEYOND), "");
+}
+
+static void copy_panel(GpEmit *e, const GpFeed *f, uint32_t panel, LLVMValueRef stage,
+                       LLVMValueRef const *coord) {
+    const GpChannel *c = f->channel;
+    int rank = gp_tile_shape(f->load)->rank;
+    LLVMValueRef args[2 + GP_MAX_RANK + 6] = {NULL};
+    uint32_t count = 0, width = f->panel_bytes / gp_elem_info[f->load->results[0]->type->elem].bytes;
+    uint64_t offset = c->offset + f->offset + (uint64_t)panel * f->lines * f->panel_bytes;
+    LLVMValueRef at = LLVMBuildMul(e->b, stage, gp_emit_i32(e, (int64_t)c->stage_bytes), "");
+    at = gp_pipe_at(e, LLVMBuildAdd(e->b, at, gp_emit_i32(e, (int64_t)offset), ""));
+    LLVMTypeRef cluster = LLVMPointerTypeInContext(e->ctx, 7);
+    args[count++] = LLVMBuildAddrSpaceCast(e->b, at, cluster, "");
+    args[count++] = stage_barrier(e, c, stage, 0);
+    args[count++] = e->pipe->map_params[f->map];
+    for (int a = 0; a < rank; a++)
+        args[count++] = coord[a];
+    args[3] = LLVMBuildAdd(e->b, coord[0], gp_emit_i32(e, (int64_t)panel * width), "");
+    args[count++] = LLVMConstNull(LLVMInt16TypeInContext(e->ctx)); /* one block */
+    args[count++] = gp_emit_i64(e, 0);                             /* no cache hint */
+    args[count++] = gp_emit_bool(e, false);
+    args[count++] = gp_emit_bool(e, false);
+    args[count++] = gp_emit_i32(e, 0);
+    char name[64];
+    snprintf(name, sizeof name, "llvm.nvvm.cp.async.bulk.tensor.g2s.tile.%dd", rank);
+    call(e, name, args, count);
+}
+
+static void produce(GpEmit *e, const GpFeed *f) {
+    GpChannel *c = f->channel;
+    if (f->load == c->opener) {
+        c->now = read_counter(e, c->stage);
+        wait_phase(e, stage_barrier(e, c, c->now, EMPTY), read_counter(e, c->phase));
+        LLVMValueRef args[] = {stage_barrier(e, c, c->now, 0),
+                               gp_emit_i32(e, (int64_t)c->stage_bytes)};
+        call(e, "llvm.nvvm.mbarrier.arrive.expect.tx.scope.cta.space.cta", args, 2);
+    }
+    LLVMValueRef coord[GP_MAX_RANK] = {NULL};
+    gp_pipe_coords(e, f->load, coord);
+    for (uint32_t i = 0; i < f->panels; i++)
+        copy_panel(e, f, i, c->now, coord);
+    if (f->load == c->closer)
+        advance(e, c, c->now);
+}
+
+bool gp_pipe_load(GpEmit *e, const GpInst *inst) {
+    GpFeed *f = e->pipe ? gp_map_get(&e->pipe->feed_of, inst) : NULL;
+    if (!f)
+        return false;
+    if (e->pipe->role == GpPipe_Producer)
+        produce(e, f);
+    else if (!f->channel->is_ring)
+        (void)gp_pipe_stage(e, f->channel);
+    return true;
+}
+
+/* ---- Roles ------------------------------------------------------------------------------- */
+
+static void set_registers(GpEmit *e, const char *direction, int64_t count) {
+    if (e->pipe->warpgroups < 2)
+        return; /* there are enough for all */
+    char name[64];
+    snprintf(name, sizeof name, "llvm.nvvm.setmaxnreg.%s.sync.aligned.u32", direction);
+    LLVMValueRef n = gp_emit_i32(e, count);
+    call(e, name, &n, 1);
+}
+
+static LLVMValueRef warpgroup_of(GpEmit *e) {
+    LLVMValueRef n = LLVMBuildLShr(e->b, gp_gpu_thread(e), gp_emit_i32(e, 7), "");
+    LLVMValueRef args[] = {gp_emit_i32(e, -1), n, gp_emit_i32(e, 0), gp_emit_i32(e, 31)};
+    return call(e, "llvm.nvvm.shfl.sync.idx.i32", args, 4);
+}
+
+static void make_shared(GpEmit *e) {
+    LLVMTypeRef type = LLVMArrayType2(LLVMInt8TypeInContext(e->ctx), 0);
+    e->pipe->shared = LLVMAddGlobalInAddressSpace(e->module, type, "gp_dynamic_shared", 3);
+    LLVMSetLinkage(e->pipe->shared, LLVMExternalLinkage);
+    LLVMSetAlignment(e->pipe->shared, 1024);
+}
+
+/* Walks this block's tiles, or its one tile. */
+static void walk_grid(GpEmit *e) {
+    GpPipe *p = e->pipe;
+    LLVMValueRef *extent = p->is_persistent ? p->grid : e->grid_dim, number = p->number;
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(e->b), head = NULL, body = NULL;
+    p->latch = gp_emit_block(e, "done");
+    if (p->is_persistent) {
+        LLVMValueRef all = LLVMBuildMul(e->b, extent[0], extent[1], "");
+        all = LLVMBuildMul(e->b, all, extent[2], "");
+        head = gp_emit_block(e, "tiles");
+        body = gp_emit_block(e, "tile");
+        LLVMBuildBr(e->b, head);
+        gp_emit_at(e, head);
+        number = LLVMBuildPhi(e->b, i32(e), "");
+        LLVMAddIncoming(number, &p->number, &before, 1);
+        LLVMBuildCondBr(e->b, LLVMBuildICmp(e->b, LLVMIntULT, number, all, ""), body, p->latch);
+        gp_emit_at(e, body);
+        p->latch = gp_emit_block(e, "next_tile");
+    }
+    gp_pipe_place(e, number, extent, e->block_id);
+    (void)gp_emit_region(e, e->fn->body);
+    gp_emit_at(e, p->latch);
+    if (!p->is_persistent)
+        return;
+    LLVMValueRef next = LLVMBuildAdd(e->b, number, p->count, "");
+    LLVMAddIncoming(number, &next, &p->latch, 1);
+    LLVMBuildBr(e->b, head);
+    gp_emit_at(e, LLVMGetSuccessor(LLVMGetBasicBlockTerminator(head), 1));
+}
+
+/* What was loaded once a tile is given back; what was issued is waited for. */
+void gp_pipe_return(GpEmit *e) {
+    for (uint32_t i = 0; i < e->pipe->channel_count && e->pipe->role == GpPipe_Consumer; i++)
+        if (!e->pipe->channels[i].is_ring && e->pipe->channels[i].now)
+            gp_pipe_release(e, &e->pipe->channels[i]);
+    LLVMBuildBr(e->b, e->pipe->latch);
+}
+
+static void emit_producer(GpEmit *e, LLVMBasicBlockRef end) {
+    LLVMBasicBlockRef lead = gp_emit_block(e, "lead");
+    e->pipe->role = GpPipe_Producer;
+    set_registers(e, "dec", PRODUCER_REGISTERS);
+    LLVMValueRef first = gp_emit_i32(e, gp_pipe_tile_threads(e->pipe));
+    LLVMValueRef is_lead = LLVMBuildICmp(e->b, LLVMIntEQ, gp_gpu_thread(e), first, "");
+    LLVMBuildCondBr(e->b, is_lead, lead, end);
+    gp_emit_at(e, lead);
+    open_rings(e, 1);
+    walk_grid(e);
+    LLVMBuildBr(e->b, end);
+}
+
+static void emit_consumer(GpEmit *e, LLVMBasicBlockRef end) {
+    e->pipe->role = GpPipe_Consumer;
+    set_registers(e, "inc", CONSUMER_REGISTERS);
+    open_rings(e, 0);
+    walk_grid(e);
+    gp_pipe_drain_stores(e);
+    LLVMBuildBr(e->b, end);
+}
+
+/* This block's number among all, x fastest, and how many there are. */
+static void number_block(GpEmit *e) {
+    GpPipe *p = e->pipe;
+    LLVMValueRef const *id = e->block_id, *dim = e->grid_dim;
+    p->number = id[0];
+    p->count = dim[0];
+    if (p->is_persistent) {
+        memcpy(e->grid_dim, p->grid, sizeof p->grid);
+        return;
+    }
+    LLVMValueRef row = LLVMBuildAdd(e->b, LLVMBuildMul(e->b, id[2], dim[1], ""), id[1], "");
+    p->number = LLVMBuildAdd(e->b, LLVMBuildMul(e->b, row, dim[0], ""), id[0], "");
+}
+
+void gp_pipe_emit(GpEmit *e) {
+    GpPipe *p = e->pipe;
+    LLVMBasicBlockRef producer = gp_emit_block(e, "producer"), consumer, end;
+    consumer = gp_emit_block(e, "consumer");
+    end = gp_emit_block(e, "end");
+    make_shared(e);
+    init_barriers(e);
+    number_block(e);
+    p->warpgroup = warpgroup_of(e);
+    LLVMValueRef n = gp_emit_i32(e, p->warpgroups);
+    LLVMBuildCondBr(e->b, LLVMBuildICmp(e->b, LLVMIntEQ, p->warpgroup, n, ""), producer, consumer);
+    gp_emit_at(e, producer);
+    emit_producer(e, end);
+    gp_emit_at(e, consumer);
+    emit_consumer(e, end);
+    gp_emit_at(e, end);
+    LLVMBuildRetVoid(e->b);
+}

@@ -1,0 +1,136 @@
+/* Stores of a warp-specialised kernel: a warpgroup writes its rows of the tile to shared memory by
+** stmatrix, swizzled against bank conflicts, and one thread starts the copies to the tensor. They
+** run on while the next tile is computed; the copy clips what lies beyond the tensor. */
+#include <stdio.h>
+
+#include "codegen/emit_tile_gpu.h"
+#include "codegen/pipe.h"
+
+enum { ROWS = 64, PANEL = 64, STORE_BARRIER = 2, WARPGROUP_THREADS = 128, LINE_BYTES = 128 };
+
+static LLVMValueRef add(GpEmit *e, LLVMValueRef a, LLVMValueRef b) {
+    return LLVMBuildAdd(e->b, a, b, "");
+}
+
+static LLVMValueRef bits(GpEmit *e, int from, int count) {
+    LLVMValueRef t = LLVMBuildLShr(e->b, gp_gpu_thread(e), gp_emit_i32(e, from), "");
+    return LLVMBuildAnd(e->b, t, gp_emit_i32(e, (1 << count) - 1), "");
+}
+
+static LLVMValueRef scale(GpEmit *e, LLVMValueRef v, int64_t by) {
+    return LLVMBuildMul(e->b, v, gp_emit_i32(e, by), "");
+}
+
+static void sync_warpgroup(GpEmit *e) {
+    LLVMValueRef id = add(e, e->pipe->warpgroup, gp_emit_i32(e, STORE_BARRIER));
+    LLVMValueRef args[] = {id, gp_emit_i32(e, WARPGROUP_THREADS)};
+    gp_emit_intrinsic(e, "llvm.nvvm.barrier.cta.sync.aligned.count", NULL, args, 2);
+}
+
+/* Runs `emit` in the first thread of each warpgroup. */
+static void in_first(GpEmit *e, void (*emit)(GpEmit *e, void *ud), void *ud) {
+    LLVMBasicBlockRef first = gp_emit_block(e, "first"), on = gp_emit_block(e, "on");
+    LLVMValueRef is_first =
+        LLVMBuildICmp(e->b, LLVMIntEQ, bits(e, 0, 7), gp_emit_i32(e, 0), "");
+    LLVMBuildCondBr(e->b, is_first, first, on);
+    gp_emit_at(e, first);
+    emit(e, ud);
+    LLVMBuildBr(e->b, on);
+    gp_emit_at(e, on);
+}
+
+static void wait_read(GpEmit *e, void *ud) {
+    (void)ud;
+    LLVMValueRef none = gp_emit_i32(e, 0);
+    gp_emit_intrinsic(e, "llvm.nvvm.cp.async.bulk.wait.group.read", NULL, &none, 1);
+}
+
+void gp_pipe_drain_stores(GpEmit *e) {
+    if (e->pipe->store_count)
+        in_first(e, wait_read, NULL);
+}
+
+typedef struct Store {
+    const GpPipeStore *plan;
+    GpBound value; /* of rank 2, as a product's sums lie */
+    uint32_t turns, panels;
+    LLVMValueRef base; /* i32: this warpgroup's part of the staging */
+    uint32_t *at;      /* registers by (turn, column / 8, half, column % 2) */
+} Store;
+
+/* Sixteen columns of 16 rows: four matrices of 8 x 8, whose rows' addresses the lanes give. */
+static void write_block(GpEmit *e, const Store *s, uint32_t turn, uint32_t block) {
+    uint32_t columns = s->panels * PANEL, first = (turn * columns / 8 + block * 2) * 4;
+    LLVMValueRef lane_row = add(e, scale(e, bits(e, 5, 2), 16), bits(e, 0, 4)), args[5];
+    LLVMValueRef chunk = LLVMBuildOr(e->b, bits(e, 4, 1), gp_emit_i32(e, block * 2 % 8), "");
+    chunk = LLVMBuildXor(e->b, chunk, LLVMBuildAnd(e->b, lane_row, gp_emit_i32(e, 7), ""), "");
+    uint64_t panel = (uint64_t)(turn * s->panels + block / 4) * ROWS * LINE_BYTES;
+    LLVMValueRef at = add(e, add(e, scale(e, lane_row, LINE_BYTES), scale(e, chunk, 16)),
+                          add(e, s->base, gp_emit_i32(e, (int64_t)panel)));
+    args[0] = gp_pipe_at(e, at);
+    for (uint32_t i = 0; i < 4; i++)
+        args[1 + i] = gp_wgmma_pack(e, gp_gpu_at(&s->value, s->at[first + 2 * i]),
+                                    gp_gpu_at(&s->value, s->at[first + 2 * i + 1]));
+    gp_emit_intrinsic(e, "llvm.nvvm.stmatrix.sync.aligned.m8n8.x4.b16",
+                      gp_emit_ptr_type(e, GpSpace_Shared), args, 5);
+}
+
+static void start_copy(GpEmit *e, const Store *s, LLVMValueRef *coord, int rank, uint32_t turn,
+                       uint32_t panel) {
+    LLVMValueRef args[3 + GP_MAX_RANK + 2];
+    uint32_t count = 0;
+    uint64_t offset = (uint64_t)(turn * s->panels + panel) * ROWS * LINE_BYTES;
+    args[count++] = gp_pipe_at(e, add(e, s->base, gp_emit_i32(e, (int64_t)offset)));
+    args[count++] = e->pipe->map_params[s->plan->map];
+    for (int a = 0; a < rank; a++)
+        args[count++] = coord[a];
+    args[2] = add(e, coord[0], gp_emit_i32(e, (int64_t)panel * PANEL));
+    LLVMValueRef row = scale(e, e->pipe->warpgroup, ROWS);
+    row = add(e, row, gp_emit_i32(e, (int64_t)turn * ROWS * e->pipe->warpgroups));
+    args[2 + s->plan->row_axis] = add(e, coord[s->plan->row_axis], row);
+    args[count++] = gp_emit_i64(e, 0);
+    args[count++] = gp_emit_bool(e, false);
+    char name[64];
+    snprintf(name, sizeof name, "llvm.nvvm.cp.async.bulk.tensor.s2g.tile.%dd", rank);
+    gp_emit_intrinsic(e, name, NULL, args, count);
+}
+
+static void start_copies(GpEmit *e, void *ud) {
+    const Store *s = ud;
+    LLVMValueRef coord[GP_MAX_RANK];
+    gp_pipe_coords(e, s->plan->inst, coord);
+    for (uint32_t turn = 0; turn < s->turns; turn++)
+        for (uint32_t panel = 0; panel < s->panels; panel++)
+            start_copy(e, s, coord, gp_tile_shape(s->plan->inst)->rank, turn, panel);
+    gp_emit_intrinsic(e, "llvm.nvvm.cp.async.bulk.commit.group", NULL, NULL, 0);
+}
+
+static const GpPipeStore *find_store(const GpPipe *p, const GpInst *inst) {
+    for (uint32_t i = 0; p && i < p->store_count; i++)
+        if (p->stores[i].inst == inst)
+            return &p->stores[i];
+    return NULL;
+}
+
+bool gp_pipe_store(GpEmit *e, const GpInst *inst) {
+    Store s = {.plan = find_store(e->pipe, inst)};
+    if (!s.plan)
+        return false;
+    const GpShape *shape = &s.plan->value->type->shape;
+    const GpShapeLayout *layout = gp_wgmma_layout(e, shape);
+    s.value = gp_gpu_convert(e, s.plan->value, layout);
+    s.turns = (uint32_t)shape->dim[0] / (ROWS * e->pipe->warpgroups);
+    s.panels = (uint32_t)shape->dim[1] / PANEL;
+    s.at = gp_wgmma_places(e, layout);
+    s.base = scale(e, e->pipe->warpgroup, (int64_t)s.turns * s.panels * ROWS * LINE_BYTES);
+    s.base = add(e, s.base, gp_emit_i32(e, (int64_t)e->pipe->staging));
+    in_first(e, wait_read, NULL);
+    sync_warpgroup(e);
+    for (uint32_t turn = 0; turn < s.turns; turn++)
+        for (uint32_t block = 0; block < s.panels * PANEL / 16; block++)
+            write_block(e, &s, turn, block);
+    gp_emit_intrinsic(e, "llvm.nvvm.fence.proxy.async.shared_cta", NULL, NULL, 0);
+    sync_warpgroup(e);
+    in_first(e, start_copies, &s);
+    return true;
+}

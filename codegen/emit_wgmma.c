@@ -1,0 +1,346 @@
+/* Products by warpgroup (wgmma), asynchronous: issued where they stand, waited for where their sums
+** are first read.
+**
+** The instruction is inline PTX: LLVM has no intrinsic for it. So is the wait, which ties every sum
+** that it completes: otherwise LLVM would move readers above it. Products complete in order, so
+** the wait for one is the wait for all before it. Rows of the result go to warpgroups in turns of
+** 64; a thread's sums are as PTX's figure for m64nNk16 has them, and for operands from registers
+** likewise. */
+#include "codegen/emit_tile_gpu.h"
+#include "codegen/inline_ptx.h"
+#include "codegen/pipe.h"
+
+#include <math.h>
+
+enum { MMA_ROWS = 64, STEP_BYTES = 32, MOST_PENDING = 8, WORDS = 4, ALL_STEPS = 1 << 20 };
+
+struct GpPending {
+    const GpInst *inst;
+    GpBound sums;  /* in the order of the layout's registers */
+    GpBound words; /* the operand from registers, until the product has read it */
+};
+
+static const GpWgmmaRow rows[] = {
+#define GP_WGMMA(elem, type, k, has_transpose) {GpElem_##elem, type, k, has_transpose},
+#include "codegen/wgmma.def"
+};
+
+static const GpWgmmaRow *find_row(GpElem elem) {
+    for (size_t i = 0; i < GP_COUNT(rows); i++)
+        if (rows[i].elem == elem)
+            return &rows[i];
+    return NULL;
+}
+
+bool gp_wgmma_find(const GpInst *mma, const GpWgmmaRow **a, const GpWgmmaRow **b) {
+    const GpShape *to = &mma->results[0]->type->shape;
+    *a = find_row(mma->operands[0]->type->elem);
+    *b = find_row(mma->operands[1]->type->elem);
+    if (!*a || !*b || mma->results[0]->type->elem != GpElem_F32 || to->rank != 2)
+        return false;
+    bool is_same = *a == *b || ((*a)->k == STEP_BYTES && (*b)->k == STEP_BYTES);
+    return is_same && to->dim[1] % 8 == 0 && to->dim[1] <= 256 &&
+           mma->operands[0]->type->shape.dim[1] % (*a)->k == 0;
+}
+
+/* ---- Operands ---------------------------------------------------------------------------- */
+
+/* A matrix descriptor (PTX ISA, "Matrix descriptor format"): address, strides in units of 16 bytes. */
+typedef struct Operand {
+    LLVMValueRef descriptor; /* i64; of the first step */
+    uint32_t step;           /* bytes from one step of k to the next inside a panel */
+    uint32_t steps;          /* in a panel */
+    uint64_t panel;          /* bytes from one panel of k to the next */
+    bool is_transposed;
+} Operand;
+
+static uint64_t swizzle_code(uint32_t panel_bytes) {
+    return panel_bytes == 128 ? 1 : panel_bytes == 64 ? 2 : 3;
+}
+
+/* `line` is the first line (or, transposed, column) of the operand's part, a multiple of 8. */
+static Operand open_operand(GpEmit *e, const GpFeedView *v, bool is_b, LLVMValueRef line) {
+    const GpFeed *f = v->feed;
+    GpChannel *c = f->channel;
+    Operand o = {.is_transposed = v->is_swapped != is_b};
+    uint64_t panel = (uint64_t)f->lines * f->panel_bytes, leading = 16;
+    LLVMValueRef at = LLVMBuildMul(e->b, gp_pipe_stage(e, c), gp_emit_i32(e, (int64_t)c->stage_bytes), "");
+    at = LLVMBuildAdd(e->b, at, gp_emit_i32(e, (int64_t)(c->offset + f->offset)), "");
+    uint64_t line_bytes = f->panel_bytes;
+    if (o.is_transposed) {
+        line_bytes = panel / (f->panel_bytes / gp_elem_info[f->load->results[0]->type->elem].bytes);
+        leading = panel;
+        o.step = 16 * f->panel_bytes;
+        o.steps = ALL_STEPS;
+    } else {
+        o.step = STEP_BYTES;
+        o.steps = f->panel_bytes / STEP_BYTES;
+        o.panel = panel;
+    }
+    at = LLVMBuildAdd(e->b, at, LLVMBuildMul(e->b, line, gp_emit_i32(e, (int64_t)line_bytes), ""), "");
+    LLVMValueRef base = LLVMBuildPtrToInt(e->b, e->pipe->shared, LLVMInt32TypeInContext(e->ctx), "");
+    at = LLVMBuildLShr(e->b, LLVMBuildAdd(e->b, at, base, ""), gp_emit_i32(e, 4), "");
+    at = LLVMBuildAnd(e->b, at, gp_emit_i32(e, 0x3fff), "");
+    uint64_t fixed = swizzle_code(f->panel_bytes) << 62 | (uint64_t)(8 * f->panel_bytes / 16) << 32 |
+                     (leading / 16) << 16;
+    at = LLVMBuildZExt(e->b, at, LLVMInt64TypeInContext(e->ctx), "");
+    o.descriptor = LLVMBuildOr(e->b, at, gp_emit_i64(e, (int64_t)fixed), "");
+    return o;
+}
+
+static uint64_t step_offset(const Operand *o, uint32_t step) {
+    return ((uint64_t)(step % o->steps) * o->step + step / o->steps * o->panel) / 16;
+}
+
+const GpShapeLayout *gp_wgmma_layout(GpEmit *e, const GpShape *shape) {
+    return gp_gpu_layout(e, gp_layout_mma(e->arena, shape, gp_tile_gpu_threads(e)));
+}
+
+uint32_t *gp_wgmma_places(GpEmit *e, const GpShapeLayout *s) {
+    uint32_t count = gp_layout_registers(s->layout), per_turn = MMA_ROWS * e->pipe->warpgroups;
+    uint32_t *at = GP_NEW_ARRAY(e->arena, uint32_t, count), columns = (uint32_t)s->shape.dim[1];
+    for (uint32_t r = 0; r < count; r++) {
+        int32_t c[GP_MAX_RANK];
+        gp_layout_at(s->layout, r, 0, 0, c);
+        uint32_t turn = (uint32_t)c[0] / per_turn, half = (uint32_t)c[0] / 8 % 2;
+        size_t eight = turn * columns / 8 + (uint32_t)c[1] / 8;
+        at[(eight * 2 + half) * 2 + (uint32_t)c[1] % 2] = r;
+    }
+    return at;
+}
+
+/* The float of which `v` holds the rounded bits; NULL: it holds something else. */
+static LLVMValueRef unrounded(LLVMValueRef v) {
+    LLVMValueRef half = LLVMIsABitCastInst(v) ? LLVMGetOperand(v, 0) : NULL;
+    LLVMValueRef from = half && LLVMIsAFPTruncInst(half) ? LLVMGetOperand(half, 0) : NULL;
+    return from && LLVMGetTypeKind(LLVMTypeOf(from)) == LLVMFloatTypeKind ? from : NULL;
+}
+
+static LLVMValueRef round_pair(GpEmit *e, LLVMValueRef half, LLVMValueRef low, LLVMValueRef high) {
+    bool is_brain = LLVMGetTypeKind(LLVMTypeOf(half)) == LLVMBFloatTypeKind;
+    LLVMValueRef args[] = {high, low};
+    const char *name = is_brain ? "llvm.nvvm.ff2bf16x2.rn" : "llvm.nvvm.ff2f16x2.rn";
+    return gp_emit_intrinsic(e, name, NULL, args, 2);
+}
+
+LLVMValueRef gp_wgmma_pack(GpEmit *e, LLVMValueRef low, LLVMValueRef high) {
+    LLVMTypeRef pair = LLVMVectorType(LLVMTypeOf(low), 2), word = LLVMInt32TypeInContext(e->ctx);
+    LLVMValueRef a = unrounded(low), b = unrounded(high), v;
+    if (a && b && LLVMTypeOf(LLVMGetOperand(low, 0)) == LLVMTypeOf(LLVMGetOperand(high, 0)))
+        return LLVMBuildBitCast(e->b, round_pair(e, LLVMGetOperand(low, 0), a, b), word, "");
+    v = LLVMBuildInsertElement(e->b, LLVMGetPoison(pair), low, gp_emit_i32(e, 0), "");
+    v = LLVMBuildInsertElement(e->b, v, high, gp_emit_i32(e, 1), "");
+    return LLVMBuildBitCast(e->b, v, word, "");
+}
+
+static GpBound pack_operand(GpEmit *e, const GpValue *v) {
+    const GpShapeLayout *s = gp_wgmma_layout(e, &v->type->shape);
+    const uint32_t *at = gp_wgmma_places(e, s);
+    GpBound from = gp_gpu_convert(e, v, s), out;
+    out = gp_emit_bound_make(e, gp_layout_registers(s->layout) / 2);
+    for (uint32_t i = 0; i < out.count; i++)
+        out.at[i] = gp_wgmma_pack(e, gp_gpu_at(&from, at[2UL * i]), gp_gpu_at(&from, at[2UL * i + 1]));
+    return out;
+}
+
+/* ---- One product ------------------------------------------------------------------------- */
+
+/* A product of a warpgroup: `turns` blocks of 64 rows, one inline PTX each. */
+typedef struct Product {
+    const GpInst *inst;
+    const GpWgmmaRow *a_row, *b_row;
+    GpFeedView a_view, b_view;
+    bool has_words, is_zero; /* a comes from registers; the accumulator starts at zero */
+    uint32_t turns, n, steps;
+    Operand a, b;
+    GpBound sums, words; /* in the order of the instruction */
+} Product;
+
+static bool is_zero(const GpValue *v) {
+    GpScalar value;
+    return gp_ir_const(v, &value) && value.f == 0 && !signbit(value.f);
+}
+
+static Product product_of(GpEmit *e, const GpInst *inst) {
+    Product p = {.inst = inst, .is_zero = is_zero(inst->operands[2])};
+    (void)gp_wgmma_find(inst, &p.a_row, &p.b_row);
+    (void)gp_pipe_view(e->pipe, inst->operands[1], &p.b_view);
+    p.has_words = !gp_pipe_view(e->pipe, inst->operands[0], &p.a_view);
+    const GpShape *to = &inst->results[0]->type->shape;
+    p.turns = (uint32_t)to->dim[0] / (MMA_ROWS * e->pipe->warpgroups);
+    p.n = (uint32_t)to->dim[1];
+    p.steps = (uint32_t)inst->operands[0]->type->shape.dim[1] / p.a_row->k;
+    p.b = open_operand(e, &p.b_view, true, gp_emit_i32(e, 0));
+    if (p.has_words)
+        p.words = pack_operand(e, inst->operands[0]);
+    return p;
+}
+
+static void put_registers(GpInlinePtx *ptx, uint32_t first, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++)
+        gp_inline_puts(ptx, "%s$%u", i ? "," : "{", first + i);
+    gp_inline_puts(ptx, "}");
+}
+
+static void put_step(GpInlinePtx *ptx, const Product *p, uint32_t step, uint32_t a, uint32_t b) {
+    gp_inline_puts(ptx, "add.s64 db, $%u, %llu; ", b,
+                   (unsigned long long)step_offset(&p->b, step));
+    if (!p->has_words)
+        gp_inline_puts(ptx, "add.s64 da, $%u, %llu; ", a,
+                       (unsigned long long)step_offset(&p->a, step));
+    gp_inline_puts(ptx, "wgmma.mma_async.sync.aligned.m64n%uk%u.f32.%s.%s ", p->n, p->a_row->k,
+                   p->a_row->type, p->b_row->type);
+    put_registers(ptx, 0, p->n / 2);
+    if (p->has_words) {
+        gp_inline_puts(ptx, ", ");
+        put_registers(ptx, a + WORDS * step, WORDS);
+    } else {
+        gp_inline_puts(ptx, ", da");
+    }
+    gp_inline_puts(ptx, ", db, %d, 1, 1", p->is_zero && step == 0 ? 0 : 1);
+    if (p->a_row->has_transpose && !p->has_words)
+        gp_inline_puts(ptx, ", %d", p->a.is_transposed);
+    if (p->b_row->has_transpose)
+        gp_inline_puts(ptx, ", %d", p->b.is_transposed);
+    gp_inline_puts(ptx, "; ");
+}
+
+static GpBound part_of(const GpBound *all, uint32_t turns, uint32_t turn) {
+    uint32_t count = all->count / turns;
+    return (GpBound){all->at + (size_t)turn * count, count};
+}
+
+static void issue_turn(GpEmit *e, Product *p, uint32_t turn) {
+    GpBound sums = part_of(&p->sums, p->turns, turn), words = part_of(&p->words, p->turns, turn);
+    GpInlinePtx ptx = gp_inline_begin(e, sums.count + words.count + 2);
+    uint32_t a = 0;
+    gp_inline_outputs(&ptx, &sums);
+    if (!p->is_zero)
+        gp_inline_tied(&ptx, &sums, 0);
+    if (p->has_words) {
+        for (uint32_t i = 0; i < words.count; i++)
+            a = gp_inline_input(&ptx, words.at[i]) - i;
+    } else {
+        LLVMValueRef line = LLVMBuildMul(e->b, e->pipe->warpgroup, gp_emit_i32(e, MMA_ROWS), "");
+        int64_t first = (int64_t)turn * MMA_ROWS * e->pipe->warpgroups;
+        p->a = open_operand(e, &p->a_view, false, LLVMBuildAdd(e->b, line, gp_emit_i32(e, first), ""));
+        a = gp_inline_input(&ptx, p->a.descriptor);
+    }
+    uint32_t b = gp_inline_input(&ptx, p->b.descriptor);
+    gp_inline_puts(&ptx, "{ .reg .b64 da, db; wgmma.fence.sync.aligned; ");
+    for (uint32_t step = 0; step < p->steps; step++)
+        put_step(&ptx, p, step, a, b);
+    if (turn + 1 == p->turns)
+        gp_inline_puts(&ptx, "wgmma.commit_group.sync.aligned; ");
+    gp_inline_puts(&ptx, "}");
+    gp_inline_call(&ptx, sums.at);
+}
+
+/* A product that adds to the sums of one still under way goes on in the same registers, without a
+** wait, when nobody else reads those. */
+static bool continues(const GpEmit *e, const GpInst *inst) {
+    const GpPipe *p = e->pipe;
+    const GpValue *acc = inst->operands[2];
+    return p->pending_count && acc->inst == p->pending[p->pending_count - 1].inst &&
+           p->uses[acc->id] == 1;
+}
+
+static GpBound start_sums(GpEmit *e, const Product *p, const uint32_t *places) {
+    const GpShapeLayout *s = gp_wgmma_layout(e, &p->inst->results[0]->type->shape);
+    GpBound from = gp_gpu_convert(e, p->inst->operands[2], s);
+    GpBound sums = gp_emit_bound_make(e, p->turns * p->n / 2);
+    for (uint32_t i = 0; i < sums.count; i++)
+        sums.at[i] = gp_gpu_at(&from, places[i]);
+    return sums;
+}
+
+void gp_wgmma(GpEmit *e, const GpInst *inst) {
+    GpPipe *pipe = e->pipe;
+    if (!pipe->pending)
+        pipe->pending = GP_NEW_ARRAY(e->arena, GpPending, MOST_PENDING);
+    if (pipe->pending_count == MOST_PENDING)
+        gp_wgmma_settle(e, 1);
+    bool goes_on = continues(e, inst);
+    Product p = product_of(e, inst);
+    const GpShapeLayout *layout = gp_wgmma_layout(e, &inst->results[0]->type->shape);
+    const uint32_t *places = gp_wgmma_places(e, layout);
+    p.sums = start_sums(e, &p, places);
+    for (uint32_t turn = 0; turn < p.turns; turn++)
+        issue_turn(e, &p, turn);
+    if (goes_on)
+        pipe->pending[pipe->pending_count - 1].sums.count = 0;
+    pipe->pending[pipe->pending_count++] = (GpPending){inst, p.sums, p.words};
+    GpBound out = gp_emit_bound_make(e, p.sums.count);
+    for (uint32_t i = 0; i < out.count; i++)
+        out.at[places[i]] = p.sums.at[i];
+    gp_gpu_bind(e, inst->results[0], out, layout);
+}
+
+/* ---- Waiting ----------------------------------------------------------------------------- */
+
+static void bind_sums(GpEmit *e, const GpPending *done, LLVMValueRef *at) {
+    if (!done->sums.count)
+        return;
+    const GpValue *v = done->inst->results[0];
+    const GpShapeLayout *layout = gp_wgmma_layout(e, &v->type->shape);
+    const uint32_t *places = gp_wgmma_places(e, layout);
+    GpBound out = gp_emit_bound_make(e, done->sums.count);
+    for (uint32_t i = 0; i < out.count; i++)
+        out.at[places[i]] = at[i];
+    gp_gpu_bind(e, v, out, layout);
+}
+
+static void release_read(GpEmit *e, const GpInst *product) {
+    for (uint32_t i = 0; i < e->pipe->channel_count; i++) {
+        GpChannel *c = &e->pipe->channels[i];
+        if (c->is_ring && c->last == product)
+            gp_pipe_release(e, c);
+    }
+}
+
+void gp_wgmma_settle(GpEmit *e, uint32_t count) {
+    GpPipe *p = e->pipe;
+    if (!count)
+        return;
+    uint32_t values = 0, first = 0;
+    for (uint32_t i = 0; i < count; i++)
+        values += p->pending[i].sums.count + p->pending[i].words.count;
+    GpInlinePtx ptx = gp_inline_begin(e, values);
+    for (uint32_t i = 0; i < count; i++) {
+        gp_inline_outputs(&ptx, &p->pending[i].sums);
+        gp_inline_outputs(&ptx, &p->pending[i].words);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        gp_inline_tied(&ptx, &p->pending[i].sums, first);
+        first += p->pending[i].sums.count;
+        gp_inline_tied(&ptx, &p->pending[i].words, first);
+        first += p->pending[i].words.count;
+    }
+    gp_inline_puts(&ptx, "wgmma.wait_group.sync.aligned %u;", p->pending_count - count);
+    LLVMValueRef *outs = GP_NEW_ARRAY(e->arena, LLVMValueRef, values + 1);
+    gp_inline_call(&ptx, outs);
+    for (uint32_t i = 0; i < count; i++) {
+        bind_sums(e, &p->pending[i], outs);
+        outs += p->pending[i].sums.count + p->pending[i].words.count;
+        release_read(e, p->pending[i].inst);
+    }
+    p->pending_count -= count;
+    memmove(p->pending, p->pending + count, p->pending_count * sizeof *p->pending);
+}
+
+/* Structured instructions and ends of regions wait for everything: nothing is under way where
+** control flow joins. */
+void gp_pipe_before(GpEmit *e, const GpInst *inst) {
+    GpPipe *p = e->pipe;
+    if (!p || p->role == GpPipe_Producer || !p->pending_count)
+        return;
+    bool is_end = inst->region_count && !gp_op_is_whole(inst->op);
+    uint32_t needed = is_end || gp_op_is_terminator(inst->op) ? p->pending_count : 0;
+    for (uint32_t i = 0; i < inst->operand_count; i++) {
+        bool is_chained = inst->op == GpOp_Mma && i == 2 && continues(e, inst);
+        for (uint32_t k = needed; k < p->pending_count && !is_chained; k++)
+            if (inst->operands[i] == p->pending[k].inst->results[0])
+                needed = k + 1;
+    }
+    gp_wgmma_settle(e, needed);
+}

@@ -1,0 +1,178 @@
+/* Warp-specialised tile kernels for sm_90a.
+**
+** A kernel whose products (mma) take tiles that the tensor memory accelerator can bring runs with
+** two roles. One thread, the producer, walks the kernel's control flow and starts the copies; one
+** or two warpgroups, the consumers, do all the rest, with the sums of the products in their
+** registers. Both roles are emitted from the same region: the producer emits the slice of it that
+** the copies need, the consumers everything but the copies.
+**
+** Tiles go through rings of stages in shared memory. A stage has two mbarriers: `full`, completed by
+** the copies' bytes, and `empty`, on which each consumer warpgroup arrives once its products have
+** read the stage. Loads that one product reads together share a ring (a channel).
+**
+** Sources: CUTLASS' warp-specialised mainloop; Shah et al., FlashAttention-3, arXiv 2407.08608. */
+#ifndef GP_PIPE_H
+#define GP_PIPE_H
+
+#include "codegen/emit.h"
+
+enum {
+    GP_PIPE_SHARED = 227 * 1024, /* bytes of a block on sm_90 */
+    GP_PIPE_MOST_STAGES = 8,
+    GP_PIPE_LINE_BYTES = 128, /* what the widest swizzle spans */
+    GP_PIPE_MOST_LINES = 256  /* of a box */
+};
+
+typedef struct GpFeed GpFeed;
+typedef struct GpChannel GpChannel;
+
+/* A load that the producer makes: a matrix of `lines` lines, `width` elements each, innermost in
+** memory. It lies in shared memory as panels: columns of `panel_bytes` bytes with all the lines,
+** swizzled as wide as they are. */
+struct GpFeed {
+    const GpInst *load;
+    GpChannel *channel;
+    uint32_t lines, width, panel_bytes, panels;
+    uint64_t offset; /* in a stage */
+    uint32_t map;    /* index into GpImage.maps */
+};
+
+struct GpChannel {
+    const GpRegion *region; /* where its loads stand */
+    const GpInst *first, *last; /* the products that read it */
+    const GpInst *opener, *closer; /* its first load and its last */
+    bool is_ring; /* false: loaded once, one stage, never given back */
+    uint32_t stages;
+    uint64_t stage_bytes, offset; /* in dynamic shared memory */
+    uint64_t barriers;            /* offset of full and empty of stage 0; 16 bytes a stage */
+    LLVMValueRef stage, phase;    /* of the role being emitted: addresses of its counters */
+    LLVMValueRef now;             /* consumers: the stage that is being read; NULL: none */
+};
+
+/* A store that leaves through shared memory. `value` is what it stores, as a matrix. */
+typedef struct GpPipeStore {
+    const GpInst *inst;
+    const GpValue *value;
+    uint32_t map;
+    int row_axis; /* of the tensor's axes, counted from the innermost */
+} GpPipeStore;
+
+/* How a block's number becomes its place in the grid: `slow` is the slowest axis; of the others,
+** groups of `group` along `grouped`, inside a group `across` slower than `grouped`. */
+typedef struct GpWalkOrder {
+    uint8_t slow, grouped, across;
+    uint32_t group;
+    bool is_snake;      /* every other group goes along `across` backwards */
+    bool is_descending; /* all do */
+} GpWalkOrder;
+
+typedef enum GpPipeRole { GpPipe_Producer, GpPipe_Consumer } GpPipeRole;
+
+typedef struct GpPending GpPending; /* products under way: emit_wgmma.c */
+
+struct GpPipe {
+    GpFeed *feeds;
+    uint32_t feed_count;
+    GpChannel *channels;
+    uint32_t channel_count;
+    uint32_t warpgroups; /* of consumers */
+    GpMap feed_of;       /* load -> GpFeed */
+    GpMap slice;         /* instructions that the producer emits */
+    bool *in_slice;      /* values it computes, by id */
+    uint32_t *uses;      /* by value id */
+    GpPipeStore *stores;
+    uint32_t store_count;
+    uint64_t staging; /* offset of what the stores write */
+    GpWalkOrder order;
+    bool is_persistent;
+    LLVMValueRef grid[3];    /* persistent: extents of the grid that the blocks walk */
+    LLVMBasicBlockRef latch; /* persistent: where the function's return goes */
+    GpImageMap *maps;
+    uint32_t map_count, first_map; /* where they begin among the parameters */
+    LLVMValueRef *map_params;
+    uint64_t shared_bytes;
+    uint64_t exchange_at, exchange_room, exchange_bytes; /* planned; used */
+    LLVMValueRef shared;   /* dynamic shared memory */
+    GpPipeRole role;
+    LLVMValueRef warpgroup; /* i32, of this thread */
+    LLVMValueRef number, count; /* i32: of this block; persistent: of those that run */
+    GpPending *pending;     /* oldest first */
+    uint32_t pending_count;
+};
+
+/* The operand of a product as it lies in shared memory. Swapped: its second axis (of the two that
+** are not 1) is the one with the lines. */
+typedef struct GpFeedView {
+    GpFeed *feed;
+    bool is_swapped;
+} GpFeedView;
+
+/* pipe_plan.c */
+/* Plans the function, or leaves e->pipe NULL when it has nothing to gain or needs what the roles
+** cannot do. Adds the hidden parameters. */
+void gp_pipe_plan(GpEmit *e);
+bool gp_pipe_view(const GpPipe *p, const GpValue *v, GpFeedView *out);
+uint32_t gp_pipe_block_threads(const GpPipe *p);
+uint32_t gp_pipe_tile_threads(const GpPipe *p); /* those that hold tiles */
+/* Where the exchange buffer of `bytes` is. With more than was put by for it the kernel has to be
+** compiled again: gp_pipe_wants_more. */
+LLVMValueRef gp_pipe_exchange(GpEmit *e, uint64_t bytes);
+bool gp_pipe_wants_more(const GpEmit *e, uint64_t *exchange);
+
+/* What the image says of it: parameters, maps, shared memory. */
+void gp_pipe_describe(const GpEmit *e, GpImage *image);
+
+/* pipe_slice.c: marks what the producer emits; false when it would need more than scalars. */
+bool gp_pipe_slice(GpEmit *e, GpPipe *p);
+
+/* emit_pipe.c */
+void gp_pipe_emit(GpEmit *e); /* both roles, in place of gp_emit_body */
+/* Whether the role that is being emitted has the instruction or the carried value at all. */
+bool gp_pipe_has(const GpEmit *e, const GpInst *inst);
+bool gp_pipe_carries(const GpEmit *e, const GpValue *v);
+bool gp_pipe_is_producer(const GpEmit *e);
+/* Takes the hidden parameters; how many there are. */
+uint32_t gp_pipe_params(GpEmit *e, LLVMValueRef *args);
+/* Of the kernel: attributes of the hidden parameters. */
+void gp_pipe_attributes(GpEmit *e);
+/* Consumers, before an instruction: waits for the products it reads. */
+void gp_pipe_before(GpEmit *e, const GpInst *inst);
+void gp_pipe_return(GpEmit *e); /* the end of the kernel's body */
+/* Coordinates (i32) of a tile's first element, innermost axis first; beyond the tensor when a mask
+** is false. */
+void gp_pipe_coords(GpEmit *e, const GpInst *inst, LLVMValueRef *out);
+bool gp_pipe_load(GpEmit *e, const GpInst *inst); /* false: not a feed */
+LLVMValueRef gp_pipe_stage(GpEmit *e, GpChannel *c); /* waits until it is full; consumers */
+void gp_pipe_release(GpEmit *e, GpChannel *c);
+void gp_pipe_barrier(GpEmit *e); /* of all consumers */
+LLVMValueRef gp_pipe_at(GpEmit *e, LLVMValueRef offset); /* in dynamic shared memory; i32 */
+
+/* emit_pipe_store.c */
+bool gp_pipe_store(GpEmit *e, const GpInst *inst); /* false: stored by its threads */
+void gp_pipe_drain_stores(GpEmit *e);
+
+/* pipe_schedule.c */
+void gp_pipe_schedule(GpEmit *e, GpPipe *p);
+void gp_pipe_place(GpEmit *e, LLVMValueRef n, LLVMValueRef const *extent, LLVMValueRef *id);
+
+/* emit_wgmma.c */
+typedef struct GpWgmmaRow {
+    GpElem elem;
+    const char *type;
+    uint32_t k;
+    bool has_transpose;
+} GpWgmmaRow;
+/* The rows of the operands' types; false when wgmma does not take the product. */
+bool gp_wgmma_find(const GpInst *mma, const GpWgmmaRow **a, const GpWgmmaRow **b);
+void gp_wgmma(GpEmit *e, const GpInst *inst);
+/* Which register of the value's layout holds (turn of 64 rows, column / 8, row / 8 % 2, column % 2)
+** of a thread's part, in this order. */
+uint32_t *gp_wgmma_places(GpEmit *e, const GpShapeLayout *s);
+/* The layout of a product's sums, or of its first operand in registers. */
+const GpShapeLayout *gp_wgmma_layout(GpEmit *e, const GpShape *shape);
+/* Two 16-bit neighbours of a row in one word. */
+LLVMValueRef gp_wgmma_pack(GpEmit *e, LLVMValueRef low, LLVMValueRef high);
+/* Waits for the first `count` pending products. */
+void gp_wgmma_settle(GpEmit *e, uint32_t count);
+
+#endif

@@ -1,4 +1,0 @@
-fn unknown() -> usize {
-    fn n<const N: usize>() -> usize { N }
-    n()
-}
