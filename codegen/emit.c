@@ -106,6 +106,8 @@ LLVMValueRef gp_emit_to_mem(GpEmit *e, GpElem elem, LLVMValueRef v) {
 }
 
 LLVMValueRef gp_emit_from_mem(GpEmit *e, GpElem elem, LLVMValueRef v) {
+    if (elem == GpElem_F4E2)
+        return LLVMBuildAnd(e->b, v, LLVMConstInt(LLVMTypeOf(v), 0xf, false), "");
     if (elem != GpElem_Bool)
         return v;
     return LLVMBuildICmp(e->b, LLVMIntNE, v, LLVMConstNull(LLVMTypeOf(v)), "");

@@ -64,6 +64,72 @@ static LLVMValueRef e5m2_to_float(GpEmit *e, LLVMValueRef v) {
     return half_to_float(e, LLVMBuildShl(e->b, wide, LLVMConstInt(i16, 8, false), ""));
 }
 
+static LLVMValueRef as_float(GpEmit *e, LLVMValueRef bits) {
+    return LLVMBuildBitCast(e->b, bits, f32(e), "");
+}
+
+static LLVMValueRef as_byte(GpEmit *e, LLVMValueRef v) {
+    return LLVMBuildTrunc(e->b, v, LLVMInt8TypeInContext(e->ctx), "");
+}
+
+/* f8e8m0fnu is the exponent of an f32; 0 stands for half the least normal one. */
+static LLVMValueRef e8m0_to_float(GpEmit *e, LLVMValueRef v) {
+    LLVMValueRef code = LLVMBuildZExt(e->b, v, i32(e), "");
+    LLVMValueRef is_least = LLVMBuildICmp(e->b, LLVMIntEQ, code, u32(e, 0), "");
+    LLVMValueRef is_nan = LLVMBuildICmp(e->b, LLVMIntEQ, code, u32(e, 0xff), "");
+    LLVMValueRef bits = LLVMBuildShl(e->b, code, u32(e, 23), "");
+    bits = LLVMBuildSelect(e->b, is_least, u32(e, 0x00400000), bits, "");
+    return as_float(e, LLVMBuildSelect(e->b, is_nan, u32(e, 0x7fc00000), bits, ""));
+}
+
+/* Up from the middle of two powers of two, which goes to the even code. */
+static LLVMValueRef e8m0_from_float(GpEmit *e, LLVMValueRef v) {
+    LLVMValueRef bits = LLVMBuildBitCast(e->b, v, i32(e), "");
+    LLVMValueRef code = LLVMBuildLShr(e->b, bits, u32(e, 23), "");
+    LLVMValueRef rest = LLVMBuildAnd(e->b, bits, u32(e, 0x7fffff), "");
+    LLVMValueRef odd = LLVMBuildAnd(e->b, code, u32(e, 1), "");
+    LLVMValueRef middle = LLVMBuildSub(e->b, u32(e, 0x400000), odd, "");
+    LLVMValueRef is_least = LLVMBuildICmp(e->b, LLVMIntEQ, code, u32(e, 0), "");
+    middle = LLVMBuildSelect(e->b, is_least, u32(e, 0x600000), middle, "");
+    LLVMValueRef up = LLVMBuildICmp(e->b, LLVMIntUGT, rest, middle, "");
+    code = LLVMBuildAdd(e->b, code, LLVMBuildZExt(e->b, up, i32(e), ""), "");
+    LLVMValueRef is_over = LLVMBuildICmp(e->b, LLVMIntUGT, code, u32(e, 254), "");
+    code = LLVMBuildSelect(e->b, is_over, u32(e, 254), code, "");
+    LLVMValueRef is_none = LLVMBuildFCmp(e->b, LLVMRealULT, v, LLVMConstReal(f32(e), 0.0), "");
+    LLVMValueRef is_zero = LLVMBuildFCmp(e->b, LLVMRealOEQ, v, LLVMConstReal(f32(e), 0.0), "");
+    code = LLVMBuildSelect(e->b, is_zero, u32(e, 0), code, "");
+    return as_byte(e, LLVMBuildSelect(e->b, is_none, u32(e, 0xff), code, ""));
+}
+
+/* f4e2m1fn: its magnitude as the top of an f32 with another bias. */
+static LLVMValueRef e2m1_to_float(GpEmit *e, LLVMValueRef v) {
+    LLVMValueRef code = LLVMBuildZExt(e->b, v, i32(e), "");
+    LLVMValueRef magnitude = LLVMBuildAnd(e->b, code, u32(e, 7), "");
+    magnitude = as_float(e, LLVMBuildShl(e->b, magnitude, u32(e, 22), ""));
+    magnitude = LLVMBuildFMul(e->b, magnitude, LLVMConstReal(f32(e), 0x1p126), "");
+    LLVMValueRef sign = LLVMBuildAnd(e->b, code, u32(e, 8), "");
+    sign = LLVMBuildShl(e->b, sign, u32(e, 28), "");
+    LLVMValueRef bits = LLVMBuildBitCast(e->b, magnitude, i32(e), "");
+    return as_float(e, LLVMBuildOr(e->b, bits, sign, ""));
+}
+
+/* How many of the middles between its numbers the magnitude is past; a tie goes to the even one. */
+static LLVMValueRef e2m1_from_float(GpEmit *e, LLVMValueRef v) {
+    static const double middles[] = {0.25, 0.75, 1.25, 1.75, 2.5, 3.5, 5};
+    LLVMValueRef magnitude = gp_emit_intrinsic(e, "llvm.fabs", f32(e), &v, 1), code = u32(e, 0);
+    for (unsigned i = 0; i < GP_COUNT(middles); i++) {
+        LLVMRealPredicate past = i % 2 ? LLVMRealUGE : LLVMRealUGT;
+        LLVMValueRef middle = LLVMConstReal(f32(e), middles[i]);
+        LLVMValueRef is_past = LLVMBuildFCmp(e->b, past, magnitude, middle, "");
+        code = LLVMBuildAdd(e->b, code, LLVMBuildZExt(e->b, is_past, i32(e), ""), "");
+    }
+    LLVMValueRef bits = LLVMBuildBitCast(e->b, v, i32(e), "");
+    LLVMValueRef sign = LLVMBuildAnd(e->b, LLVMBuildLShr(e->b, bits, u32(e, 28), ""), u32(e, 8), "");
+    LLVMValueRef is_nan = LLVMBuildFCmp(e->b, LLVMRealUNO, v, v, "");
+    sign = LLVMBuildSelect(e->b, is_nan, u32(e, 0), sign, "");
+    return as_byte(e, LLVMBuildOr(e->b, code, sign, ""));
+}
+
 /* Rounds the bits of a float to nearest even, dropping the lowest `drop`, which come out zero.
 ** NaN goes through with its quiet bit set. */
 static LLVMValueRef round_bits(GpEmit *e, LLVMValueRef bits, LLVMValueRef is_nan, uint32_t drop,
@@ -123,6 +189,10 @@ LLVMValueRef gp_emit_to_float(GpEmit *e, GpElem elem, LLVMValueRef v) {
         LLVMValueRef wide = LLVMBuildZExt(e->b, v, i32(e), "");
         return LLVMBuildBitCast(e->b, LLVMBuildShl(e->b, wide, u32(e, 16), ""), f32(e), "");
     }
+    if (elem == GpElem_F8E8)
+        return e8m0_to_float(e, v);
+    if (elem == GpElem_F4E2)
+        return e2m1_to_float(e, v);
     return elem == GpElem_F8E4 ? e4m3_to_float(e, v) : e5m2_to_float(e, v);
 }
 
@@ -144,6 +214,10 @@ LLVMValueRef gp_emit_from_float(GpEmit *e, GpElem elem, LLVMValueRef v) {
         LLVMValueRef high = LLVMBuildLShr(e->b, round_f32(e, v, 16), u32(e, 16), "");
         return LLVMBuildTrunc(e->b, high, i16, "");
     }
+    if (elem == GpElem_F8E8)
+        return e8m0_from_float(e, v);
+    if (elem == GpElem_F4E2)
+        return e2m1_from_float(e, v);
     return elem == GpElem_F8E4 ? e4m3_from_float(e, v) : e5m2_from_float(e, v);
 }
 

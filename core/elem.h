@@ -10,7 +10,9 @@ typedef enum GpElem {
     GpElem_count
 } GpElem;
 
-typedef enum GpElemClass { GpClass_Float, GpClass_Int, GpClass_Uint, GpClass_Bool } GpElemClass;
+typedef enum GpElemClass {
+    GpClass_Float, GpClass_Code, GpClass_Int, GpClass_Uint, GpClass_Bool
+} GpElemClass;
 
 typedef struct GpElemInfo {
     const char *name;
@@ -23,7 +25,8 @@ bool gp_elem_find(GpStr name, GpElem *out);
 /* Their names, "f64, f32, ..". */
 void gp_elem_print_all(GpText *out);
 
-static inline bool gp_elem_is_float(GpElem e) { return gp_elem_info[e].cls == GpClass_Float; }
+/* Whether values are held in `f` of a GpScalar; those of class Code have no arithmetic. */
+static inline bool gp_elem_is_float(GpElem e) { return gp_elem_info[e].cls <= GpClass_Code; }
 static inline bool gp_elem_is_signed(GpElem e) { return gp_elem_info[e].cls == GpClass_Int; }
 /* i8..u64, not bool */
 static inline bool gp_elem_is_integer(GpElem e) {
@@ -69,6 +72,11 @@ uint8_t gp_f8e4m3_from_f64(double v);
 float gp_f32_from_f8e5m2(uint8_t bits);
 uint8_t gp_f8e5m2_from_f32(float v); /* overflows to infinity */
 uint8_t gp_f8e5m2_from_f64(double v);
+/* A power of two from 2^-127 to 2^127, to which it saturates; negative numbers become NaN. */
+float gp_f32_from_f8e8m0(uint8_t bits);
+uint8_t gp_f8e8m0_from_f64(double v);
+float gp_f32_from_f4e2m1(uint8_t bits);
+uint8_t gp_f4e2m1_from_f64(double v); /* saturates to 6, also NaN */
 float gp_tf32_from_f32(float v); /* nearest even on 10 mantissa bits */
 float gp_tf32_from_f64(double v);
 

@@ -10,6 +10,7 @@
 typedef enum Overflow {
     Overflow_Infinity, /* IEEE: all-ones exponent is infinity or NaN */
     Overflow_Saturate, /* no infinity; the largest code is NaN, the one below the largest value */
+    Overflow_Finite,   /* neither infinity nor NaN, which becomes the largest value */
 } Overflow;
 
 typedef struct Format {
@@ -22,6 +23,7 @@ static const Format bf16 = {8, 7, Overflow_Infinity};
 static const Format tf32 = {8, 10, Overflow_Infinity};
 static const Format f8e4m3 = {4, 3, Overflow_Saturate};
 static const Format f8e5m2 = {5, 2, Overflow_Infinity};
+static const Format f4e2m1 = {2, 1, Overflow_Finite};
 
 static uint64_t bits_of_double(double v) {
     uint64_t bits;
@@ -45,7 +47,15 @@ static uint64_t shift_round(uint64_t value, int shift) {
 static uint32_t overflow_code(Format f) {
     uint32_t all = (UINT32_C(1) << (f.exponent_bits + f.mantissa_bits)) - 1;
     uint32_t mantissa = (UINT32_C(1) << f.mantissa_bits) - 1;
-    return f.overflow == Overflow_Infinity ? all - mantissa : all;
+    switch (f.overflow) {
+    case Overflow_Infinity:
+        return all - mantissa;
+    case Overflow_Saturate:
+        return all;
+    case Overflow_Finite:
+        return all + 1;
+    }
+    gp_unreachable();
 }
 
 /* NaN keeps its sign and the upper payload bits, and is quiet. */
@@ -62,6 +72,8 @@ static uint32_t encode(Format f, double v) {
     int exponent = (int)(bits >> 52 & 0x7ff) - 1023;
     uint64_t mantissa = bits & ((UINT64_C(1) << 52) - 1);
     uint32_t limit = f.overflow == Overflow_Infinity ? overflow_code(f) : overflow_code(f) - 1;
+    if (exponent == 1024 && mantissa && f.overflow == Overflow_Finite)
+        return limit;
     if (exponent == 1024 && mantissa)
         return sign | encode_nan(f, mantissa);
     if (exponent == -1023)
@@ -118,5 +130,21 @@ uint8_t gp_f8e4m3_from_f64(double v) { return (uint8_t)encode(f8e4m3, v); }
 float gp_f32_from_f8e5m2(uint8_t bits) { return decode(f8e5m2, bits); }
 uint8_t gp_f8e5m2_from_f32(float v) { return (uint8_t)encode(f8e5m2, (double)v); }
 uint8_t gp_f8e5m2_from_f64(double v) { return (uint8_t)encode(f8e5m2, v); }
+float gp_f32_from_f4e2m1(uint8_t bits) { return decode(f4e2m1, bits & 0xf); }
+uint8_t gp_f4e2m1_from_f64(double v) { return (uint8_t)encode(f4e2m1, v); }
+float gp_f32_from_f8e8m0(uint8_t bits) { return bits == 0xff ? NAN : ldexpf(1, bits - 127); }
+/* Halfway between two powers of two is the one with the even code. */
+uint8_t gp_f8e8m0_from_f64(double v) {
+    int exponent;
+    if (isnan(v) || v < 0)
+        return 0xff;
+    double half = frexp(v, &exponent); /* v = half * 2^exponent, 0.5 <= half < 1 */
+    int code = exponent + 126;
+    if (isinf(v) || code > 254)
+        return 254;
+    if (v == 0 || code < 0)
+        return 0;
+    return (uint8_t)GP_MIN(code + (half > 0.75 || (half == 0.75 && code % 2 == 1)), 254);
+}
 float gp_tf32_from_f32(float v) { return decode(tf32, encode(tf32, (double)v)); }
 float gp_tf32_from_f64(double v) { return decode(tf32, encode(tf32, v)); }

@@ -47,6 +47,10 @@ static uint64_t encode(GpScalar v) {
         return gp_f8e4m3_from_f64(v.f);
     case GpElem_F8E5:
         return gp_f8e5m2_from_f64(v.f);
+    case GpElem_F8E8:
+        return gp_f8e8m0_from_f64(v.f);
+    case GpElem_F4E2:
+        return gp_f4e2m1_from_f64(v.f);
     case GpElem_I64:
     case GpElem_I32:
     case GpElem_I16:
@@ -92,6 +96,10 @@ static GpScalar decode(GpElem elem, uint64_t bits) {
         return make_float(elem, (double)gp_f32_from_f8e4m3((uint8_t)bits));
     case GpElem_F8E5:
         return make_float(elem, (double)gp_f32_from_f8e5m2((uint8_t)bits));
+    case GpElem_F8E8:
+        return make_float(elem, (double)gp_f32_from_f8e8m0((uint8_t)bits));
+    case GpElem_F4E2:
+        return make_float(elem, (double)gp_f32_from_f4e2m1((uint8_t)bits));
     case GpElem_I64:
     case GpElem_I32:
     case GpElem_I16:
@@ -180,10 +188,14 @@ GpScalar gp_scalar_cast(GpScalar v, GpElem to) {
 static bool is_out_of_range(double v, GpScalar rounded) {
     if (!isfinite(v))
         return false;
-    if (rounded.elem != GpElem_F8E4)
-        return !isfinite(rounded.f);
     /* Saturation hides it: 464 is halfway to the 480 that would follow 448. */
-    return fabs(v) > 464.0;
+    if (rounded.elem == GpElem_F8E4)
+        return fabs(v) > 464.0;
+    if (rounded.elem == GpElem_F4E2)
+        return fabs(v) > 7.0;
+    if (rounded.elem == GpElem_F8E8)
+        return !(v >= 0x1p-127 && v <= 0x1.8p127);
+    return !isfinite(rounded.f);
 }
 
 bool gp_scalar_from_double(double v, GpElem to, GpScalar *out) {
@@ -253,6 +265,7 @@ static void print_finite(GpScalar v, GpText *out) {
 void gp_scalar_print(GpScalar v, GpText *out) {
     switch (gp_elem_info[v.elem].cls) {
     case GpClass_Float:
+    case GpClass_Code:
         if (isnan(v.f)) {
             gp_text_puts(out, "nan");
         } else if (isinf(v.f)) {

@@ -206,7 +206,7 @@ static void read_hint(const Attr *a, GpNode *arg, GpSchedule *out) {
 
 static bool read_arch(GpSym name, uint16_t *sm) {
     uint32_t number = 0;
-    if (!name || strncmp(name->name, "sm_", 3) != 0 || !name->name[3])
+    if (strncmp(name->name, "sm_", 3) != 0 || !name->name[3])
         return false;
     for (const char *c = name->name + 3; *c; c++) {
         if (*c < '0' || *c > '9' || number > UINT16_MAX / 10)
@@ -224,7 +224,8 @@ static void read_hints(const Attr *a, GpNode *list) {
     for (uint32_t i = 0; i < archs.len; i++) {
         GpArchHint *hint = &kernel->hints[kernel->hint_count];
         GpNode *value, *arg = archs.at[i];
-        if (!read_arch(key_of(arg, &value), &hint->sm)) {
+        GpSym arch = key_of(arg, &value);
+        if (!arch || !read_arch(arch, &hint->sm)) {
             malformed(a, arg->span, "`sm_90 = (..)`");
             continue;
         }

@@ -245,11 +245,11 @@ void gp_bind_missing(GpBinder *b) {
                  .types = std->types,
                  .names = std->names,
                  .diags = b->diags};
-    uint32_t generic;
-    const GpDef *trait;
+    uint32_t generic, bound;
     if (!gp_find_unmet_bound(&c, b->kernel, b->inst->generics, b->inst->generic_count, &generic,
-                             &trait))
+                             &bound))
         return;
+    const GpDef *trait = b->kernel->generics[generic]->bounds[bound];
     report_unfit(b, b->kernel->generics[generic], name_value(b, &b->inst->generics[generic]),
                  gp_bind_text(b, "the trait `%s` is not implemented for it", trait->name->name));
 }

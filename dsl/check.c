@@ -115,43 +115,12 @@ static void report_unknown(GpBody *b, GpSpan span, const GpType *t, const char *
         gp_primary_label(d, "cannot infer type");
 }
 
-/* A generic with an operator's bound is lowered as a number. */
-static void refuse_structs(GpBody *b, const GpPending *p, const GpGArg *args) {
-    const GpDef *parent = p->res->def->parent;
-    uint32_t first =
-        parent && parent->kind == GpDef_Trait ? 1 : 0; /* Self of a trait is no number */
-    for (uint32_t i = first; i < p->res->arg_count; i++) {
-        const GpDef *g = p->res->def->generics[i];
-        if (args[i].kind != GpGArg_Type || args[i].type->kind != GpTy_Adt ||
-            gp_ty_is_lang(args[i].type, GpLang_Tile))
-            continue;
-        for (uint32_t k = 0; k < g->bound_count; k++)
-            if (g->bounds[k]->lang >= GpLang_Add && g->bounds[k]->lang <= GpLang_Not)
-                gp_body_unsupported(
-                    b, p->node->span, "`%s` where the bound is `%s`: operators of structs",
-                    gp_ty_name(b->c->arena, args[i].type), g->bounds[k]->name->name);
-    }
-}
-
-static void finish_bound(GpBody *b, const GpPending *p) {
-    const GpRes *res = p->res;
-    GpGArg *args = GP_NEW_ARRAY(b->c->arena, GpGArg, res->arg_count);
-    for (uint32_t i = 0; i < res->arg_count; i++)
-        args[i] = gp_zonk_arg(b->c, res->args[i]);
-    refuse_structs(b, p, args);
-    uint32_t at;
-    const GpDef *missing;
-    if (!gp_find_unmet_bound(b->c, res->def, args, res->arg_count, &at, &missing) ||
-        args[at].kind != GpGArg_Type || args[at].type->kind == GpTy_Error)
+static void report_unknown_const(GpBody *b, GpSpan span, const GpDef *generic) {
+    if (b->has_reported_infer)
         return;
-    const char *trait = missing->name ? missing->name->name : "_";
-    const char *type = gp_ty_name(b->c->arena, args[at].type);
-    GpDiag *d = gp_diag(
-        b->c->diags, GpDiag_E0277, p->node->span,
-        gp_arena_printf(b->c->arena, "the trait bound `%s: %s` is not satisfied", type, trait));
-    gp_primary_label(d, "the trait `%s` is not implemented for `%s`", trait, type);
-    if (res->def->name && !res->def->is_std && res->def->span.src)
-        gp_note_at(d, res->def->span, "required by a bound in `%s`", res->def->name->name);
+    b->has_reported_infer = true;
+    gp_primary_label(gp_diag(b->c->diags, GpDiag_E0284, span),
+                     "cannot infer the value of the const parameter `%s`", generic->name->name);
 }
 
 static void finish_range(GpBody *b, const GpPending *p) {
@@ -198,10 +167,10 @@ static void finish_pending(GpBody *b) {
             gp_body_retry_binary(b, &p, true);
         else if (p.kind == GpPending_Cast)
             gp_body_finish_cast(b, p.node);
-        else if (p.kind == GpPending_Impl && gp_body_select_impl(b, p.res) != GpSelection_One)
-            gp_body_report_impl(b, p.res, p.node);
+        else if (p.kind == GpPending_Impl)
+            gp_body_finish_impl(b, p.res, p.node);
         else if (p.kind == GpPending_Bound)
-            finish_bound(b, &p);
+            gp_body_finish_bound(b, p.res, p.node);
         else if (p.kind == GpPending_Range)
             finish_range(b, &p);
     }
@@ -249,7 +218,7 @@ static const GpRes *settle_res(GpBody *b, const GpRes *res, GpSpan span) {
         } else if ((args[i].kind == GpGArg_Const && args[i].value->kind == GpConst_Infer) ||
                    (args[i].kind == GpGArg_Shape && args[i].shape->kind == GpShape_Infer)) {
             if (gp_diags_errors(b->c->diags) == 0)
-                report_unknown(b, span, gp_ty_var(b->c->types, GpInfer_Any, 0), NULL);
+                report_unknown_const(b, span, res->def->generics[i]);
         }
     }
     copy->args = args;
@@ -276,8 +245,8 @@ static void check_extents(GpBody *b, const GpNode *n) {
 static void settle_node(GpNode *n, void *ud) {
     GpBody *b = ud;
     gp_node_children(n, settle_node, ud);
-    n->type = settle_type(b, n->type, n->span, NULL);
     n->res = settle_res(b, n->res, n->span);
+    n->type = settle_type(b, n->type, n->span, NULL);
     n->adjust = settle_adjust(b, n->adjust, n->span);
     if (n->res && n->res->kind == GpRes_Def && n->res->def->kind == GpDef_Const)
         GP_PUSH(b->c->arena, &b->calls, ((GpCallEdge){n->res->def, n->span}));

@@ -21,7 +21,7 @@ struct GpStd {
     uint32_t impl_count;
     GpMap crates;        /* GpSym -> root module: cutile, cuda_device, core, std */
     GpMap assoc_items;   /* name and type -> GpDefList *: of impls and traits; private to generic.c */
-    GpMap trait_impls;   /* trait GpDef -> GpDefList *; private to resolve */
+    GpMap trait_impls;   /* trait and type -> GpDefList *; private to generic.c */
     uint32_t next_def_id;
     bool is_filled;
 };
@@ -97,6 +97,7 @@ const GpType *gp_fresh_type(GpCheck *c, GpInferClass cls);
 GpGArg gp_fresh_arg(GpCheck *c, const GpDef *generic);
 /* Makes a and b equal by binding variables; false (and nothing bound) when they cannot be. */
 bool gp_unify(GpCheck *c, const GpType *a, const GpType *b);
+bool gp_unify_arg(GpCheck *c, GpGArg a, GpGArg b);
 bool gp_unify_shape(GpCheck *c, const GpShapeTy *a, const GpShapeTy *b);
 bool gp_unify_const(GpCheck *c, const GpConst *a, const GpConst *b);
 /* The type with every bound variable replaced (shallow: only the head). */
@@ -110,11 +111,14 @@ void gp_unify_defaults(GpCheck *c);
 
 /* Whether a type (which may be a generic with bounds) implements a trait. */
 bool gp_implements(GpCheck *c, const GpType *t, const GpDef *trait);
+/* The same of the trait with arguments for its generics after Self; NULL: with any. */
+bool gp_implements_with(GpCheck *c, const GpType *t, const GpDef *trait, const GpGArg *wanted);
 typedef struct GpMethod {
     GpDef *fn;
     GpGArg *args;           /* for fn->generics; fresh variables for its own */
     uint32_t arg_count;
     const GpAdjust *adjust; /* steps that turn the receiver into the self argument */
+    GpDef *other;           /* of another trait, as good as fn; NULL: none */
 } GpMethod;
 /* Method lookup as rustc: by value, then autoref, then autoref mut, at each deref step. False when
 ** there is none: the caller reports E0599. */
@@ -122,15 +126,20 @@ bool gp_find_method(GpCheck *c, GpDef *scope, const GpType *receiver, GpSym name
 /* Field lookup through references. */
 bool gp_find_field(GpCheck *c, const GpType *base, GpSym name, uint32_t *index, uint32_t *derefs,
                    const GpType **type);
-/* <T as Trait>::Assoc and T::CONST on a concrete type: the impl's item. NULL when unknown. */
-GpDef *gp_find_assoc(GpCheck *c, const GpType *self, const GpDef *trait, GpSym name, GpSubst *subst);
+/* <T as Trait<wanted>>::Assoc and T::CONST on a concrete type: the impl's item. NULL when unknown,
+** or when variables in `wanted` (NULL: any) let several impls fit. */
+GpDef *gp_find_assoc(GpCheck *c, const GpType *self, const GpDef *trait, const GpGArg *wanted,
+                     GpSym name, GpSubst *subst);
 /* The type with associated types replaced that are known: by impls, or by bounds such as
 ** T: Mul<Output = T>. */
 const GpType *gp_normalize(GpCheck *c, const GpType *t);
-/* The first generic of def whose argument does not implement one of its bounds. Arguments that
-** are still variables are taken to fit. */
+/* The first generic of def whose argument does not implement one of its bounds, and which bound.
+** Arguments that are still variables are taken to fit. */
 bool gp_find_unmet_bound(GpCheck *c, const GpDef *def, const GpGArg *args, uint32_t count,
-                         uint32_t *generic, const GpDef **trait);
+                         uint32_t *generic, uint32_t *bound);
+/* What that bound asks of the trait's generics after Self, under args; NULL: it has none. */
+const GpGArg *gp_bound_args(GpCheck *c, const GpDef *def, const GpGArg *args, uint32_t count,
+                            const GpDef *generic, uint32_t bound);
 /* The signature of fn with its generics replaced. */
 GpFnSig gp_sig_subst(GpCheck *c, const GpDef *fn, const GpGArg *args, uint32_t count);
 

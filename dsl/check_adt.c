@@ -93,6 +93,13 @@ const char *gp_body_missing_fields(GpBody *b, const GpDef *def, const bool *seen
     return copy;
 }
 
+void gp_body_check_field_use(GpBody *b, const GpDef *def, uint32_t field, GpSpan at) {
+    if (!gp_is_field_visible(def, field, b->fn))
+        gp_primary_label(
+            gp_diag(b->c->diags, GpDiag_E0451, at, def->field_names[field]->name, def->name->name),
+            "private field");
+}
+
 static void report_unknown_field(GpBody *b, const GpDef *def, const GpAstFieldInit *f,
                                  const char *name) {
     GpSpan at = {f->node.span.src, f->node.span.off, f->name->len};
@@ -140,6 +147,8 @@ static bool check_fields(GpBody *b, GpAstStructLit *s, const GpRes *res, bool *s
             gp_primary_label(gp_diag(b->c->diags, GpDiag_E0062, f->node.span, f->name->name),
                              "used more than once");
         seen[at] = true;
+        gp_body_check_field_use(b, def, at,
+                                (GpSpan){f->node.span.src, f->node.span.off, f->name->len});
         const GpType *want = gp_body_field_type(b, def, res->args, res->arg_count, at);
         f->node.type = want;
         GpRes *fr = gp_body_set_res(b, &f->node, f->value ? GpRes_Field : GpRes_Local);
@@ -205,6 +214,7 @@ const GpType *gp_check_struct_lit(GpBody *b, GpNode *n, const GpType *hint) {
         gp_unify(b->c, hint, type);
     bool *seen = GP_NEW_ARRAY(b->c->arena, bool, res->def->field_count);
     const char *name = gp_body_text(b, s->path->span);
+    gp_body_pend_bounds(b, res, s->path);
     bool are_known = check_fields(b, s, res, seen, name);
     check_dims(b, s, type);
     uint32_t missing;

@@ -92,7 +92,7 @@ typedef struct GpBody {
     GpFrame *frame;
     GpUnsafe *unsafe_block;
     GpNode *closure; /* innermost closure being checked */
-    GpNode *like; /* an operand with a shape of the call being checked, for helps; NULL */
+    GpNode *like;    /* an operand with a shape of the call being checked, for helps; NULL */
     GpSpan diverged_at;
     bool diverges; /* what follows cannot be reached */
     bool is_const; /* a constant's value: no locals, no calls of non-const things */
@@ -154,6 +154,8 @@ const GpType *gp_check_array(GpBody *b, GpNode *n, const GpType *hint);
 const GpType *gp_check_repeat(GpBody *b, GpNode *n, const GpType *hint);
 const GpType *gp_check_struct_lit(GpBody *b, GpNode *n, const GpType *hint);
 bool gp_body_find_field(const GpDef *def, GpSym name, uint32_t *out);
+/* E0451 when the field is private where the body stands. */
+void gp_body_check_field_use(GpBody *b, const GpDef *def, uint32_t field, GpSpan at);
 const char *gp_body_owner_kind(const GpDef *def); /* "struct", "variant", "union" */
 /* The fields that are not in `seen`, as a list for messages; *count is how many. */
 const char *gp_body_missing_fields(GpBody *b, const GpDef *def, const bool *seen, uint32_t *count);
@@ -174,6 +176,8 @@ bool gp_body_is_float(const GpType *t);
 /* ---- check_call.c */
 const GpType *gp_check_call(GpBody *b, GpNode *n, const GpType *hint);
 const GpType *gp_check_method(GpBody *b, GpNode *n, const GpType *hint);
+/* At the end of the body the arguments in res must meet the bounds of its def. */
+void gp_body_pend_bounds(GpBody *b, const GpRes *res, GpNode *n);
 void gp_body_use_fn(GpBody *b, const GpDef *def, const GpGArg *args, uint32_t count, GpSpan span);
 
 /* ---- check_impl.c */
@@ -183,7 +187,10 @@ typedef enum GpSelection { GpSelection_None, GpSelection_One, GpSelection_Severa
 GpSelection gp_body_select_impl(GpBody *b, const GpRes *res);
 /* The same; waits when several fit, reports when none does. */
 void gp_body_need_impl(GpBody *b, const GpRes *res, GpNode *n);
-void gp_body_report_impl(GpBody *b, const GpRes *res, GpNode *n);
+/* At the end of a body: E0277, E0283. */
+void gp_body_finish_impl(GpBody *b, const GpRes *res, GpNode *n);
+/* The bounds of the generics of what `res` names: E0277, E0271. */
+void gp_body_finish_bound(GpBody *b, const GpRes *res, GpNode *n);
 
 /* ---- check_closure.c */
 const GpType *gp_check_closure(GpBody *b, GpNode *n, const GpType *hint);

@@ -46,9 +46,14 @@ static void check_track(GpBody *b, const GpDef *callee, GpSpan span) {
                  is_tile_op ? "SIMT" : "tile");
 }
 
-static void pend_bounds(GpBody *b, const GpRes *res, GpNode *n) {
+void gp_body_pend_bounds(GpBody *b, const GpRes *res, GpNode *n) {
     if (res->def->generic_count && res->arg_count == res->def->generic_count)
         gp_body_pend(b, (GpPending){.kind = GpPending_Bound, .node = n, .res = res});
+}
+
+static bool is_const_body(const GpBody *b) {
+    return b->is_const || (b->fn->node && b->fn->node->kind == GpNode_Fn && !b->fn->is_std &&
+                           GP_AS(Fn, b->fn->node)->is_const);
 }
 
 void gp_body_use_fn(GpBody *b, const GpDef *def, const GpGArg *args, uint32_t count, GpSpan span) {
@@ -59,6 +64,11 @@ void gp_body_use_fn(GpBody *b, const GpDef *def, const GpGArg *args, uint32_t co
         gp_body_need_unsafe(
             b, span, gp_arena_printf(b->c->arena, "call to unsafe function `%s`", def->name->name),
             "call to unsafe function");
+    if (is_const_body(b) && !def->is_std && def->node->kind == GpNode_Fn &&
+        !GP_AS(Fn, def->node)->is_const)
+        gp_primary_label(gp_diag(b->c->diags, GpDiag_E0015, span, gp_def_kind_name(def),
+                                 def->name->name, b->is_const ? "" : " function"),
+                         "not a `const fn`");
     if (def->kernel.track != GpTrack_None)
         gp_primary_label(gp_diag(b->c->diags, GpDiag_G0222, span, def->name->name),
                          "kernels are launched from the host program");
@@ -84,7 +94,8 @@ static void report_count(GpBody *b, const Callee *c, GpNode *call, GpNodeList ar
     const char *title = gp_arena_printf(
         b->c->arena, "this %s takes %u argument%s but %u argument%s %s supplied", c->noun, c->count,
         plural(c->count), args.len, plural(args.len), args.len == 1 ? "was" : "were");
-    GpDiag *d = gp_diag(b->c->diags, GpDiag_E0061, c->span, title);
+    bool is_closure = strcmp(c->noun, "closure") == 0;
+    GpDiag *d = gp_diag(b->c->diags, is_closure ? GpDiag_E0057 : GpDiag_E0061, c->span, title);
     uint32_t close = call->span.off + call->span.len;
     GpSpan parens = {call->span.src, c->span.off + c->span.len, close - c->span.off - c->span.len};
     if (args.len + 1 == c->count)
@@ -249,7 +260,7 @@ static const GpType *check_fn_call(GpBody *b, GpNode *n, GpAstCall *call, const 
     call->callee->type = gp_ty_fn(b->c->types, def, res->args, res->arg_count);
     gp_body_use_fn(b, def, res->args, res->arg_count, call->callee->span);
     uint32_t bounds = b->pending.len;
-    pend_bounds(b, own, call->callee);
+    gp_body_pend_bounds(b, own, call->callee);
     guide_by_result(b, sig.ret, hint);
     uint32_t count = sig.param_count; /* less when modes at the end are left out */
     if (call->args.len < count && call->args.len + sig.optional_count >= count)
@@ -278,10 +289,19 @@ static const GpType *check_construct(GpBody *b, GpNode *n, GpAstCall *call, cons
                                      const GpType *hint) {
     GpDef *def = res->def;
     const GpType *type = gp_body_adt_of(b, res);
+    for (uint32_t i = 0; i < def->field_count; i++)
+        if (!gp_is_field_visible(def, i, b->fn)) {
+            GpDiag *d = gp_diag(b->c->diags, GpDiag_E0603, call->callee->span,
+                                "tuple struct constructor", def->name->name);
+            gp_primary_label(d, "private tuple struct constructor");
+            gp_label(d, def->field_spans[i], "this field is private");
+            break;
+        }
     GpRes *own = gp_body_set_res(b, n, GpRes_Construct);
     *own = *res;
     own->kind = GpRes_Construct;
     call->callee->type = type;
+    gp_body_pend_bounds(b, own, call->callee);
     guide_by_result(b, type, hint);
     const GpType **params = GP_NEW_ARRAY(b->c->arena, const GpType *, def->field_count);
     for (uint32_t i = 0; i < def->field_count; i++)
@@ -372,6 +392,13 @@ const GpType *gp_check_call(GpBody *b, GpNode *n, const GpType *hint) {
         return check_construct(b, n, call, &found, hint);
     forget_args(b, call->args);
     callee->type = gp_body_error(b);
+    if (found.def->kind == GpDef_Variant && found.def->field_count) {
+        GpDiag *d = gp_diag(b->c->diags, GpDiag_E0533, callee->span, gp_body_text(b, callee->span));
+        gp_primary_label(d, "not a value");
+        gp_help(d, "it has named fields: `%s { %s: .. }`", gp_body_text(b, callee->span),
+                found.def->field_names[0]->name);
+        return gp_body_error(b);
+    }
     gp_primary_label(gp_diag(b->c->diags, GpDiag_E0618, callee->span,
                              gp_arena_printf(b->c->arena, "`%s`", gp_body_text(b, callee->span))),
                      "call expression requires function");
@@ -566,6 +593,16 @@ static void apply_generics(GpBody *b, GpAstMethodCall *m, const GpMethod *found)
     }
 }
 
+static void report_ambiguous(GpBody *b, GpAstMethodCall *m, const GpMethod *found) {
+    GpDiag *d = gp_diag(b->c->diags, GpDiag_E0034, method_span(m));
+    gp_primary_label(d, "multiple `%s` found", m->name->name);
+    const GpDef *both[2] = {found->fn, found->other};
+    for (int i = 0; i < 2; i++)
+        if (!both[i]->is_std)
+            gp_note_at(d, both[i]->span, "one is of the trait `%s`", both[i]->parent->name->name);
+    gp_help(d, "say which: `%s::%s(..)`", found->fn->parent->name->name, m->name->name);
+}
+
 const GpType *gp_check_method(GpBody *b, GpNode *n, const GpType *hint) {
     GpAstMethodCall *m = GP_AS(MethodCall, n);
     const GpType *t = gp_body_known(b, gp_body_expr(b, m->receiver, NULL));
@@ -575,6 +612,10 @@ const GpType *gp_check_method(GpBody *b, GpNode *n, const GpType *hint) {
         forget_args(b, m->args);
         return t->kind == GpTy_Error || t->kind == GpTy_Never ? t : report_no_method(b, m, t);
     }
+    if (!gp_is_visible(found.fn, b->fn))
+        gp_report_private(b->c, found.fn, method_span(m));
+    if (found.other)
+        report_ambiguous(b, m, &found);
     apply_generics(b, m, &found);
     GpRes *res = gp_body_set_res(b, n, GpRes_Method);
     res->def = found.fn;
@@ -585,7 +626,7 @@ const GpType *gp_check_method(GpBody *b, GpNode *n, const GpType *hint) {
     adjust_receiver(b, m->receiver, found.adjust, gp_body_head(b, sig.params[0]));
     gp_unify(b->c, sig.params[0], gp_expr_type(m->receiver));
     gp_body_use_fn(b, found.fn, found.args, found.arg_count, method_span(m));
-    pend_bounds(b, res, n);
+    gp_body_pend_bounds(b, res, n);
     guide_by_result(b, sig.ret, hint);
     Callee c = {.def = found.fn,
                 .params = sig.params + 1,

@@ -76,7 +76,8 @@ void gp_body_finish_cast(GpBody *b, GpNode *n) {
         report_bool(b, n, operand, from);
     } else if (to->kind == GpTy_Char && gp_body_is_number(from)) {
         gp_primary_label(gp_diag(b->c->diags, GpDiag_E0604, n->span, fn), "invalid cast");
-    } else if ((is_primitive(from) || from->kind == GpTy_Ref) && is_primitive(to)) {
+    } else if ((is_primitive(from) || from->kind == GpTy_Ref || is_plain_enum(from)) &&
+               is_primitive(to)) {
         GpDiag *d = gp_diag(b->c->diags, GpDiag_E0606, n->span, fn, tn);
         if (from->kind == GpTy_Ref && is_allowed(from->inner, to))
             gp_suggest(d, (GpSpan){operand->span.src, operand->span.off, 0}, "*",

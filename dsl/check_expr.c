@@ -26,9 +26,36 @@ static GpSym similar_local(GpBody *b, GpSym name) {
     return best;
 }
 
+typedef struct Search {
+    GpSym name;
+    bool is_found;
+} Search;
+
+static void find_binding(GpNode *n, void *ud) {
+    Search *s = ud;
+    s->is_found |= n->kind == GpNode_PatName && GP_AS(PatName, n)->name == s->name;
+    if (!s->is_found && n->kind != GpNode_ItemStmt)
+        gp_node_children(n, find_binding, ud);
+}
+
+/* Whether a function around fn has a variable of that name. */
+static bool is_local_around(const GpDef *fn, GpSym name) {
+    Search s = {name, false};
+    for (const GpDef *at = fn->parent; at && at->kind != GpDef_Module; at = at->parent)
+        if (at->kind == GpDef_Fn)
+            gp_node_children(at->node, find_binding, &s);
+    return s.is_found;
+}
+
 static void report_unresolved(GpBody *b, GpNode *n, GpSym name, const char *what) {
     if (gp_report_unknown_import(b->c, b->fn, name, n->span))
         return;
+    if (is_local_around(b->fn, name)) {
+        gp_primary_label(
+            gp_diag(b->c->diags, GpDiag_E0434, n->span),
+            "a function does not see the variables around it; a closure does: `|..| ..`");
+        return;
+    }
     GpDiag *d = gp_diag(b->c->diags, GpDiag_E0425, n->span, what,
                         gp_arena_printf(b->c->arena, "`%s`", name->name), "this scope");
     gp_primary_label(d, "not found in this scope");
@@ -197,6 +224,10 @@ const GpType *gp_check_path(GpBody *b, GpNode *n, const GpType *hint) {
 
 /* ---- fields and indexing ----------------------------------------------------------------- */
 
+static GpSpan name_of_field(const GpNode *n, GpSym name) {
+    return (GpSpan){n->span.src, n->span.off + n->span.len - name->len, name->len};
+}
+
 static void report_no_field(GpBody *b, GpNode *n, const GpType *base, GpSym name) {
     const GpType *t = gp_zonk(b->c, base);
     while (t->kind == GpTy_Ref)
@@ -204,7 +235,7 @@ static void report_no_field(GpBody *b, GpNode *n, const GpType *base, GpSym name
     if (t->kind == GpTy_Error)
         return;
     const char *type = gp_ty_name(b->c->arena, t);
-    GpSpan end = {n->span.src, n->span.off + n->span.len - name->len, name->len};
+    GpSpan end = name_of_field(n, name);
     GpMethod m;
     if (t->kind == GpTy_Infer && t->infer == GpInfer_Any) {
         gp_primary_label(gp_diag(b->c->diags, GpDiag_E0282, n->span, ""), "cannot infer type");
@@ -217,7 +248,8 @@ static void report_no_field(GpBody *b, GpNode *n, const GpType *base, GpSym name
                    "use parentheses to call the method");
         return;
     }
-    if (t->kind != GpTy_Adt && t->kind != GpTy_Tuple) {
+    if (t->kind == GpTy_Elem || t->kind == GpTy_Usize || t->kind == GpTy_Isize ||
+        t->kind == GpTy_Char || t->kind == GpTy_Infer) {
         GpDiag *d = gp_diag(b->c->diags, GpDiag_E0610, end, gp_body_name(b, t));
         gp_primary_label(d, "%s", "");
         return;
@@ -247,6 +279,13 @@ static const GpType *check_field(GpBody *b, GpNode *n, const GpType *hint) {
         report_no_field(b, n, base, f->name);
         return gp_body_error(b);
     }
+    const GpType *owner = base;
+    while (owner->kind == GpTy_Ref)
+        owner = gp_body_head(b, owner->inner);
+    if (owner->kind == GpTy_Adt && !gp_is_field_visible(owner->def, index, b->fn))
+        gp_primary_label(gp_diag(b->c->diags, GpDiag_E0616, name_of_field(n, f->name),
+                                 f->name->name, owner->def->name->name),
+                         "private field");
     GpRes *res = gp_body_set_res(b, n, GpRes_Field);
     res->index = index;
     res->derefs = derefs;

@@ -289,6 +289,11 @@ static GpFrame *find_frame(GpBody *b, GpNode *n, GpSym label, const char *word) 
         }
         if (label ? f->label == label : f->kind != GpFrame_Block)
             return f;
+        if (!label && f->label) {
+            gp_primary_label(gp_diag(b->c->diags, GpDiag_E0695, n->span, word),
+                             "say which: `%s %s` leaves the block", word, f->label->name);
+            return NULL;
+        }
     }
     if (through && !label) {
         GpDiag *d = gp_diag(b->c->diags, GpDiag_E0267, n->span, word);

@@ -7,6 +7,7 @@
 /* A place, read from its outside in. */
 typedef struct Place {
     GpLocal *root;        /* NULL: a value or a static */
+    const GpDef *item;    /* the static; NULL: none */
     const GpNode *shared; /* the expression whose & reference the place goes through */
     bool is_through;      /* goes through a reference or pointer */
     bool is_whole;        /* the local itself */
@@ -37,6 +38,7 @@ static Place read_place(GpBody *b, GpNode *n) {
         n = gp_body_bare(n);
         if (n->kind == GpNode_PathExpr) {
             p.root = n->res && n->res->kind == GpRes_Local ? n->res->local : NULL;
+            p.item = n->res && n->res->kind == GpRes_Def ? n->res->def : NULL;
             return p;
         }
         p.is_whole = false;
@@ -162,6 +164,12 @@ void gp_body_check_assignable(GpBody *b, GpNode *place, GpSpan span, GpSpan op, 
         return;
     }
     GpLocal *l = p.root;
+    if (!p.is_through && p.item && p.item->kind == GpDef_Static && p.item->node &&
+        !GP_AS(Static, p.item->node)->is_mut)
+        gp_primary_label(
+            gp_diag(b->c->diags, GpDiag_E0594, span,
+                    gp_arena_printf(b->c->arena, "immutable static item `%s`", p.item->name->name)),
+            "cannot assign");
     if (!l || p.is_through)
         return;
     if (l->closure != b->closure) {

@@ -3,6 +3,7 @@
 **
 ** An operator whose operands are not known yet waits in `pending` with a variable as its type. */
 #include "dsl/check_body.h"
+#include "dsl/resolve.h"
 
 typedef enum OpClass { Op_Arith, Op_Bits, Op_Shift, Op_Compare, Op_Logic } OpClass;
 
@@ -63,6 +64,11 @@ bool gp_body_is_float(const GpType *t) {
 bool gp_body_is_number(const GpType *t) { return gp_body_is_int(t) || gp_body_is_float(t); }
 
 static bool is_bool(const GpType *t) { return t->kind == GpTy_Elem && t->elem == GpElem_Bool; }
+/* Numbers but for those that are only moved and converted. */
+static bool has_arithmetic(const GpType *t) {
+    bool is_code = t->kind == GpTy_Elem && gp_elem_info[t->elem].cls == GpClass_Code;
+    return gp_body_is_number(t) && !is_code;
+}
 static bool is_scalar(const GpType *t) {
     return gp_body_is_number(t) || is_bool(t) || t->kind == GpTy_Char;
 }
@@ -70,7 +76,8 @@ static bool is_unknown(const GpType *t) { return t->kind == GpTy_Infer && t->inf
 static bool is_tile(const GpType *t) { return gp_ty_is_lang(t, GpLang_Tile); }
 
 static bool is_element(GpBody *b, const GpType *t) {
-    static const GpLang elements[] = {GpLang_ElementType, GpLang_FloatElement, GpLang_IntElement};
+    static const GpLang elements[] = {GpLang_ElementType, GpLang_FloatElement, GpLang_IntElement,
+                                      GpLang_BitsElement};
     for (size_t i = 0; i < GP_COUNT(elements); i++) {
         const GpDef *lang = b->c->std->lang[elements[i]];
         if (lang && gp_implements(b->c, t, lang))
@@ -99,7 +106,7 @@ static bool scalar_allows(GpBody *b, const GpType *t, const OpRow *row) {
     if (t->kind == GpTy_Param)
         return param_allows(b, t, row->trait);
     if (row->cls == Op_Arith)
-        return gp_body_is_number(t);
+        return has_arithmetic(t);
     if (row->cls == Op_Bits)
         return gp_body_is_int(t) || is_bool(t);
     if (row->cls == Op_Shift)
@@ -257,24 +264,32 @@ static const GpType *check_tiles(GpBody *b, const Operation *o, const GpType *l,
 
 /* ---- operators that are methods of a struct ---------------------------------------------- */
 
+/* The trait's method as the meaning of the operator at n; NULL: t does not implement the trait. */
+static GpRes *find_overload(GpBody *b, GpNode *n, const GpType *t, const char *trait,
+                            const char *method) {
+    GpDef *def =
+        gp_find_in_module(b->c, b->c->std->core, gp_intern_cstr(b->c->names, "ops"), GpNs_Type);
+    def = gp_find_in_module(b->c, def, gp_intern_cstr(b->c->names, trait), GpNs_Type);
+    GpSym name = gp_intern_cstr(b->c->names, method);
+    GpDef *fn = def ? gp_map_get(&def->values, name) : NULL;
+    if ((t->kind != GpTy_Adt && t->kind != GpTy_Param) || !fn || !gp_implements(b->c, t, def))
+        return NULL;
+    GpGArg self = {GpGArg_Type, {.type = t}};
+    GpRes *res = gp_body_set_res(b, n, GpRes_Method);
+    res->def = fn;
+    res->args = gp_fresh_args(b->c, fn, &self, 1);
+    res->arg_count = fn->generic_count;
+    return res;
+}
+
 static const GpType *check_overload(GpBody *b, const Operation *o, const GpType *l,
                                     const GpType *r) {
-    GpMethod m;
-    GpSym name = gp_intern_cstr(b->c->names, o->row->method);
-    if (o->is_assign || o->row->cls == Op_Compare ||
-        (l->kind != GpTy_Adt && l->kind != GpTy_Param) ||
-        !gp_find_method(b->c, b->fn, l, name, &m) || !m.fn->parent || m.adjust)
+    bool has_trait = !o->is_assign && o->row->cls != Op_Compare;
+    GpRes *res = has_trait ? find_overload(b, o->n, l, o->row->trait, o->row->method) : NULL;
+    if (!res)
         return report_none(b, o, l, r);
-    const GpDef *trait = m.fn->parent->kind == GpDef_Impl ? m.fn->parent->trait : m.fn->parent;
-    if (!trait || !trait->name || strcmp(trait->name->name, o->row->trait) ||
-        m.fn->sig.param_count != 2)
-        return report_none(b, o, l, r);
-    GpRes *res = gp_body_set_res(b, o->n, GpRes_Method);
-    res->def = m.fn;
-    res->args = m.args;
-    res->arg_count = m.arg_count;
     GpSelection fit = gp_body_select_impl(b, res);
-    GpFnSig sig = gp_sig_subst(b->c, m.fn, m.args, m.arg_count);
+    GpFnSig sig = gp_sig_subst(b->c, res->def, res->args, res->arg_count);
     if (fit == GpSelection_One && !gp_body_can_coerce(b, o->rhs, sig.params[1])) {
         gp_body_mismatch(b, o->rhs->span, sig.params[1], r, GP_NO_REASON);
         return gp_body_error(b);
@@ -286,12 +301,11 @@ static const GpType *check_overload(GpBody *b, const Operation *o, const GpType 
         return report_pair(b, o, l, r);
     if (fit == GpSelection_Several)
         gp_body_pend(b, (GpPending){.kind = GpPending_Impl, .node = o->n, .res = res});
-    sig = gp_sig_subst(b->c, m.fn, m.args, m.arg_count);
+    sig = gp_sig_subst(b->c, res->def, res->args, res->arg_count);
     if (l->kind == GpTy_Param)
-        res->kind = GpRes_Operator; /* its instances are numbers */
-    else
-        gp_body_unsupported(b, operator_span(o->lhs, o->rhs, o->tok, o->n->span),
-                            "operators of structs");
+        res->kind = GpRes_Operator; /* of an instance with a number it is that */
+    gp_body_use_fn(b, res->def, res->args, res->arg_count,
+                   operator_span(o->lhs, o->rhs, o->tok, o->n->span));
     return sig.ret;
 }
 
@@ -432,6 +446,14 @@ static const GpType *guide(GpBody *b, const OpRow *row, const GpType *l) {
     return gp_body_is_number(l) && l->kind != GpTy_Infer ? l : NULL;
 }
 
+/* What a call gives need not be the type of the result: `scale(v) * w` of structs is a number. */
+static bool is_call(GpNode *n) {
+    n = gp_body_bare(n);
+    while (n->kind == GpNode_Unary)
+        n = gp_body_bare(GP_AS(Unary, n)->operand);
+    return n->kind == GpNode_Call || n->kind == GpNode_MethodCall;
+}
+
 const GpType *gp_check_binary(GpBody *b, GpNode *n, const GpType *hint) {
     Operation o = operation_of(n);
     gp_assert(o.row);
@@ -439,7 +461,7 @@ const GpType *gp_check_binary(GpBody *b, GpNode *n, const GpType *hint) {
         return check_logic(b, &o);
     if (hint && (o.row->cls == Op_Compare || !gp_body_is_number(gp_body_head(b, hint))))
         hint = NULL;
-    gp_body_expr(b, o.lhs, hint);
+    gp_body_expr(b, o.lhs, is_call(o.lhs) ? NULL : hint);
     gp_body_expr(b, o.rhs, guide(b, o.row, gp_expr_type(o.lhs)));
     const GpType *t = decide(b, &o, false);
     if (t)
@@ -601,7 +623,7 @@ static bool unary_allows(GpBody *b, GpTok op, const GpType *t) {
         return param_allows(b, t, op == GpTok_Minus ? "Neg" : "Not");
     if (op == GpTok_Not)
         return gp_body_is_int(t) || is_bool(t);
-    return gp_body_is_float(t) || t->kind == GpTy_Isize ||
+    return (gp_body_is_float(t) && has_arithmetic(t)) || t->kind == GpTy_Isize ||
            (t->kind == GpTy_Infer && t->infer == GpInfer_Int) ||
            (t->kind == GpTy_Elem && gp_elem_is_signed(t->elem));
 }
@@ -619,6 +641,14 @@ const GpType *gp_check_unary(GpBody *b, GpNode *n, const GpType *hint) {
     GpNode *lit = gp_body_bare(u->operand);
     if (lit->kind == GpNode_Lit && u->op == GpTok_Minus)
         gp_body_set_res(b, lit, GpRes_Operator); /* judged together with its sign */
+    bool is_minus = u->op == GpTok_Minus;
+    GpRes *res = find_overload(b, n, t, is_minus ? "Neg" : "Not", is_minus ? "neg" : "not");
+    if (res) {
+        if (t->kind == GpTy_Param)
+            res->kind = GpRes_Operator; /* of an instance with a number it is that */
+        gp_body_use_fn(b, res->def, res->args, res->arg_count, n->span);
+        return gp_sig_subst(b->c, res->def, res->args, res->arg_count).ret;
+    }
     if (unary_allows(b, u->op, t)) {
         gp_body_set_res(b, n, GpRes_Operator);
         return t;

@@ -111,6 +111,33 @@ static void check_value(GpBody *b, GpNode *value, const GpType *type, const PatC
         gp_body_mismatch(b, value->span, type, t, reason_of(b, ctx));
 }
 
+/* The value of a number as a range pattern has it. */
+static bool end_value(GpNode *n, double *out) {
+    bool is_negative = n->kind == GpNode_Unary && GP_AS(Unary, n)->op == GpTok_Minus;
+    GpNode *lit = is_negative ? GP_AS(Unary, n)->operand : n;
+    uint64_t integer;
+    if (lit->kind != GpNode_Lit)
+        return false;
+    if (gp_lit_int(lit, &integer))
+        *out = (double)integer;
+    else if (GP_AS(Lit, lit)->tok == GpTok_Float)
+        *out = gp_lit_float(lit);
+    else
+        return false;
+    *out = is_negative ? -*out : *out;
+    return true;
+}
+
+static void check_order(GpBody *b, const GpNode *pat, const GpAstPatRange *r) {
+    double lo, hi;
+    if (!r->lo || !r->hi || !end_value(r->lo, &lo) || !end_value(r->hi, &hi))
+        return;
+    if (r->is_closed ? lo > hi : lo >= hi)
+        gp_primary_label(
+            gp_diag(b->c->diags, r->is_closed ? GpDiag_E0030 : GpDiag_E0579, pat->span),
+            "no value is in this range");
+}
+
 static void check_range(GpBody *b, GpNode *pat, const GpType *type, const PatCtx *ctx) {
     GpAstPatRange *r = GP_AS(PatRange, pat);
     GpNode *ends[2] = {r->lo, r->hi};
@@ -127,12 +154,16 @@ static void check_range(GpBody *b, GpNode *pat, const GpType *type, const PatCtx
         if (!gp_body_unify(b, type, t, ends[i]->span))
             gp_body_mismatch(b, ends[i]->span, type, t, reason_of(b, ctx));
     }
+    check_order(b, pat, r);
 }
 
 /* "unit variant `None`" */
 static const char *describe_def(GpBody *b, const GpDef *def) {
     bool is_named = def->field_names && def->field_count && def->field_names[0];
-    const char *form = !def->field_count ? "unit " : is_named ? "" : "tuple ";
+    const char *form = !def->field_count            ? "unit "
+                       : !is_named                  ? "tuple "
+                       : def->kind == GpDef_Variant ? "struct "
+                                                    : "";
     if (def->kind == GpDef_Struct || def->kind == GpDef_Variant)
         return gp_arena_printf(b->c->arena, "%s%s `%s`", form, gp_body_owner_kind(def),
                                def->name->name);
@@ -252,6 +283,16 @@ static GpRes *resolve_owner(GpBody *b, GpNode *pat, GpNode *path, GpNamespace ns
     return res;
 }
 
+/* rustc has two numbers: a path that cannot be called, and a struct variant. */
+static void report_no_tuple(GpBody *b, const GpNode *pat, const GpDef *def) {
+    const char *what = describe_def(b, def);
+    GpDiag *d =
+        def->kind == GpDef_Variant && def->field_count
+            ? gp_diag(b->c->diags, GpDiag_E0164, pat->span, what)
+            : gp_diag(b->c->diags, GpDiag_E0532, pat->span, "tuple struct or tuple variant", what);
+    gp_primary_label(d, "not a tuple struct or tuple variant");
+}
+
 static void check_tuple_struct(GpBody *b, GpNode *pat, const GpType *type, BindMode mode,
                                PatCtx *ctx) {
     GpAstPatTupleStruct *p = GP_AS(PatTupleStruct, pat);
@@ -263,9 +304,7 @@ static void check_tuple_struct(GpBody *b, GpNode *pat, const GpType *type, BindM
     uint32_t fields = res->def->field_count;
     if (!fields || (res->def->field_names && res->def->field_names[0])) {
         forget(b, p->pats, ctx);
-        gp_primary_label(gp_diag(b->c->diags, GpDiag_E0532, pat->span,
-                                 "tuple struct or tuple variant", describe_def(b, res->def)),
-                         "not a tuple struct or tuple variant");
+        report_no_tuple(b, pat, res->def);
         return;
     }
     uint32_t rest = find_rest(p->pats);
@@ -308,6 +347,7 @@ static void check_struct_field(GpBody *b, GpAstPatField *f, const GpRes *res, bo
         gp_primary_label(gp_diag(b->c->diags, GpDiag_E0025, f->node.span, f->name->name),
                          "multiple uses of `%s` in pattern", f->name->name);
     seen[at] = true;
+    gp_body_check_field_use(b, def, at, f->node.span);
     const GpType *t = gp_body_field_type(b, def, res->args, res->arg_count, at);
     f->node.type = t;
     gp_body_set_res(b, &f->node, GpRes_Field)->index = at;

@@ -25,14 +25,20 @@ static const GpDef *adt_of(const GpType *t) {
 }
 
 /* Items are found by name and the struct or enum that they can be of, so that a `new` of each of
-*many
-** types costs nothing: the key is a symbol made of the two. The items of a trait are entered for
-** every type that implements it; those of the built-in traits, which types may derive, for none in
-** particular; all of them under `any_param`, for type parameters. */
+ *many
+ ** types costs nothing: the key is a symbol made of the two. The items of a trait are entered for
+ ** every type that implements it; those of the built-in traits, which types may derive, for none in
+ ** particular; all of them under `any_param`, for type parameters. */
 static const GpDef any_param;
 
 static GpSym item_key(GpCheck *c, GpSym name, const GpDef *adt) {
     const void *parts[2] = {name, adt};
+    return gp_intern(c->names, (const char *)parts, sizeof parts);
+}
+
+/* An impl of a trait stands under the trait and the struct or enum that it is for. */
+static GpSym impl_key(GpCheck *c, const GpDef *trait, const GpDef *adt) {
+    const void *parts[2] = {trait, adt};
     return gp_intern(c->names, (const char *)parts, sizeof parts);
 }
 
@@ -53,7 +59,7 @@ void gp_index_items(GpCheck *c, GpDef *owner) {
     GpMap *items = c->module ? &c->module->assoc_items : &c->std->assoc_items;
     GpMap *impls = c->module ? &c->module->trait_impls : &c->std->trait_impls;
     if (owner->kind == GpDef_Impl && owner->trait)
-        gp_index_add(c, impls, owner->trait, owner);
+        gp_index_add(c, impls, impl_key(c, owner->trait, adt_of(owner->self_type)), owner);
     if (owner->kind == GpDef_Trait) {
         add_items(c, items, owner, &any_param);
         if (owner->is_std)
@@ -93,8 +99,11 @@ GpDef *gp_index_assoc(GpCheck *c, GpSym name, const GpType *self, uint32_t n) {
     return def ? def : nth(c, &c->std->assoc_items, own, item_key(c, name, NULL), &n);
 }
 
-GpDef *gp_index_impl(GpCheck *c, const GpDef *trait, uint32_t n) {
-    return nth(c, &c->std->trait_impls, c->module ? &c->module->trait_impls : NULL, trait, &n);
+GpDef *gp_index_impl(GpCheck *c, const GpDef *trait, const GpType *self, uint32_t n) {
+    const GpMap *own = c->module ? &c->module->trait_impls : NULL;
+    const GpDef *adt = adt_of(self);
+    GpDef *def = adt ? nth(c, &c->std->trait_impls, own, impl_key(c, trait, adt), &n) : NULL;
+    return def ? def : nth(c, &c->std->trait_impls, own, impl_key(c, trait, NULL), &n);
 }
 
 /* ---- variables --------------------------------------------------------------------------------
@@ -209,9 +218,8 @@ const GpType *gp_expr_type(const GpNode *expr) {
 }
 
 static bool bounds_hold(GpCheck *c, const GpDef *owner, const GpGArg *args, uint32_t count) {
-    uint32_t generic;
-    const GpDef *trait;
-    return !gp_find_unmet_bound(c, owner, args, count, &generic, &trait);
+    uint32_t generic, bound;
+    return !gp_find_unmet_bound(c, owner, args, count, &generic, &bound);
 }
 
 bool gp_match_impl(GpCheck *c, const GpDef *impl, const GpType *self, GpGArg **args) {
@@ -224,50 +232,105 @@ bool gp_match_impl(GpCheck *c, const GpDef *impl, const GpType *self, GpGArg **a
            bounds_hold(c, impl, *args, impl->generic_count);
 }
 
-static bool has_impl(GpCheck *c, const GpType *t, const GpDef *trait) {
+/* The trait's own generics as the impl has them; NULL asks for none in particular. */
+static bool match_trait_args(GpCheck *c, const GpDef *impl, const GpGArg *impl_args,
+                             const GpGArg *wanted) {
+    GpSubst s = gp_subst_of(impl, impl_args);
+    for (uint32_t i = 0; wanted && i < impl->trait_arg_count; i++) {
+        if (!gp_unify_arg(c, gp_garg_subst(c->types, impl->trait_args[i], &s), wanted[i]))
+            return false;
+    }
+    return true;
+}
+
+bool gp_match_trait_impl(GpCheck *c, const GpDef *impl, const GpType *self, const GpGArg *wanted,
+                         GpGArg **args) {
+    return gp_match_impl(c, impl, self, args) && match_trait_args(c, impl, *args, wanted);
+}
+
+static bool has_impl(GpCheck *c, const GpType *t, const GpDef *trait, const GpGArg *wanted) {
     bool entered = gp_unify_enter(c), found = false;
     for (uint32_t n = 0; !found; n++) {
-        const GpDef *impl = gp_index_impl(c, trait, n);
+        const GpDef *impl = gp_index_impl(c, trait, t, n);
         if (!impl)
             break;
         GpGArg *args;
         GpTry mark = gp_unify_try(c);
-        found = gp_match_impl(c, impl, t, &args);
+        found = gp_match_trait_impl(c, impl, t, wanted, &args);
         gp_unify_undo(c, mark);
     }
     gp_unify_leave(c, entered);
     return found;
 }
 
-bool gp_implements(GpCheck *c, const GpType *t, const GpDef *trait) {
+/* Equal arguments; variables are bound to make them so. */
+static bool unify_given(GpCheck *c, const GpGArg *a, const GpGArg *b, uint32_t count) {
+    bool entered = gp_unify_enter(c), same = true;
+    for (uint32_t i = 0; i < count && same; i++)
+        same = gp_unify_arg(c, a[i], b[i]);
+    gp_unify_leave(c, entered);
+    return same;
+}
+
+/* Whether a bound of the parameter gives it the trait with these arguments; a bound that has the
+** trait as a supertrait gives it with any. */
+static bool param_has(GpCheck *c, const GpDef *param, const GpDef *trait, const GpGArg *wanted) {
+    for (uint32_t i = 0; i < param->bound_count; i++) {
+        if (!has_supertrait(param->bounds[i], trait, 0))
+            continue;
+        const GpGArg *given = param->bounds[i] == trait ? param->bound_args[i].args : NULL;
+        if (!wanted || !given || unify_given(c, given, wanted, param->bound_args[i].arg_count))
+            return true;
+    }
+    return false;
+}
+
+bool gp_implements_with(GpCheck *c, const GpType *t, const GpDef *trait, const GpGArg *wanted) {
     t = gp_normalize(c, gp_shallow(c, t));
     if (t->kind == GpTy_Error || t->kind == GpTy_Never)
         return true;
     if (t->kind == GpTy_Infer && t->infer == GpInfer_Any)
         return true; /* decided when it is known */
     if (trait->lang == GpLang_Copy || trait->lang == GpLang_Clone)
-        return gp_ty_is_copy(gp_zonk(c, t)) || has_impl(c, t, trait);
+        return gp_ty_is_copy(gp_zonk(c, t)) || has_impl(c, t, trait, NULL);
     if (trait->lang == GpLang_Fn && t->kind == GpTy_Ref)
         return gp_implements(c, t->inner, trait);
     if (trait->lang == GpLang_Fn)
         return t->kind == GpTy_Closure || t->kind == GpTy_FnItem ||
                (t->kind == GpTy_Param && gp_param_has_bound(t->def, trait));
-    if (t->kind == GpTy_Param && gp_param_has_bound(t->def, trait))
+    if (t->kind == GpTy_Param && param_has(c, t->def, trait, wanted))
         return true;
-    return has_impl(c, t, trait);
+    return has_impl(c, t, trait, wanted);
+}
+
+bool gp_implements(GpCheck *c, const GpType *t, const GpDef *trait) {
+    return gp_implements_with(c, t, trait, NULL);
+}
+
+const GpGArg *gp_bound_args(GpCheck *c, const GpDef *def, const GpGArg *args, uint32_t count,
+                            const GpDef *generic, uint32_t bound) {
+    const GpBoundArgs *b = &generic->bound_args[bound];
+    GpSubst s = {(const GpDef *const *)def->generics, args, GP_MIN(count, def->generic_count)};
+    if (!b->arg_count)
+        return NULL;
+    GpGArg *out = GP_NEW_ARRAY(c->arena, GpGArg, b->arg_count);
+    for (uint32_t i = 0; i < b->arg_count; i++)
+        out[i] = gp_garg_subst(c->types, b->args[i], &s);
+    return out;
 }
 
 bool gp_find_unmet_bound(GpCheck *c, const GpDef *def, const GpGArg *args, uint32_t count,
-                         uint32_t *generic, const GpDef **trait) {
+                         uint32_t *generic, uint32_t *bound) {
     for (uint32_t i = 0; i < count && i < def->generic_count; i++) {
         const GpDef *g = def->generics[i];
         if (args[i].kind != GpGArg_Type)
             continue;
         for (uint32_t b = 0; b < g->bound_count; b++) {
-            if (gp_implements(c, args[i].type, g->bounds[b]))
+            const GpGArg *wanted = gp_bound_args(c, def, args, count, g, b);
+            if (gp_implements_with(c, args[i].type, g->bounds[b], wanted))
                 continue;
             *generic = i;
-            *trait = g->bounds[b];
+            *bound = b;
             return true;
         }
     }
@@ -317,8 +380,10 @@ static bool is_candidate(const GpDef *item, bool want_type, int pass) {
     if ((item->kind == GpDef_AssocType) != want_type)
         return false;
     bool is_trait = item->parent->kind == GpDef_Trait;
-    bool is_inherent = !is_trait && !item->parent->trait;
-    return pass == 0 ? is_inherent : pass == 1 ? !is_trait && !is_inherent : is_trait;
+    const GpDef *trait = item->parent->trait;
+    if (pass == 1) /* which impl of Mul<f32>, Mul<V> is meant is selected later */
+        return !is_trait && trait && (trait->generic_count == 1 || want_type);
+    return pass == 0 ? !is_trait && !trait : is_trait;
 }
 
 /* Pass 0: inherent impls; 1: impls of traits; 2: items of traits that the type implements (their
@@ -360,14 +425,9 @@ bool gp_find_assoc_item(GpCheck *c, const GpType *self, GpSym name, bool want_ty
     return found;
 }
 
-static GpDef *impl_item(GpCheck *c, const GpType *self, const GpDef *impl, const GpDef *trait,
-                        GpSym name, GpSubst *subst) {
-    GpGArg *args;
-    GpTry mark = gp_unify_try(c);
-    if (!gp_match_impl(c, impl, self, &args)) {
-        gp_unify_undo(c, mark);
-        return NULL;
-    }
+static GpDef *impl_item(GpCheck *c, const GpType *self, const GpDef *impl, GpGArg *args, GpSym name,
+                        GpSubst *subst) {
+    const GpDef *trait = impl->trait;
     GpDef *item = gp_map_get(&impl->values, name);
     item = item ? item : gp_map_get(&impl->types, name);
     if (item) {
@@ -387,18 +447,55 @@ static GpDef *impl_item(GpCheck *c, const GpType *self, const GpDef *impl, const
     return item;
 }
 
-GpDef *gp_find_assoc(GpCheck *c, const GpType *self, const GpDef *trait, GpSym name,
-                     GpSubst *subst) {
+/* Whether another impl than the n-th fits as well: the arguments of the trait do not tell yet. */
+static bool is_ambiguous(GpCheck *c, const GpType *self, const GpDef *trait, const GpGArg *wanted,
+                         uint32_t n) {
+    bool found = false;
+    for (n++; !found; n++) {
+        const GpDef *impl = gp_index_impl(c, trait, self, n);
+        if (!impl)
+            return false;
+        GpGArg *args;
+        GpTry mark = gp_unify_try(c);
+        found = gp_match_trait_impl(c, impl, self, wanted, &args);
+        gp_unify_undo(c, mark);
+    }
+    return true;
+}
+
+static bool has_open_arg(GpCheck *c, const GpDef *trait, const GpGArg *wanted) {
+    for (uint32_t i = 0; wanted && i + 1 < trait->generic_count; i++) {
+        if (wanted[i].kind == GpGArg_Type && gp_zonk(c, wanted[i].type)->has_infer)
+            return true;
+    }
+    return false;
+}
+
+GpDef *gp_find_assoc(GpCheck *c, const GpType *self, const GpDef *trait, const GpGArg *wanted,
+                     GpSym name, GpSubst *subst) {
     self = gp_shallow(c, self);
     if (self->kind == GpTy_Param || self->kind == GpTy_Infer || self->kind == GpTy_Error)
         return NULL;
     bool entered = gp_unify_enter(c);
     GpDef *item = NULL;
     for (uint32_t n = 0; !item; n++) {
-        const GpDef *impl = gp_index_impl(c, trait, n);
+        const GpDef *impl = gp_index_impl(c, trait, self, n);
         if (!impl)
             break;
-        item = impl_item(c, self, impl, trait, name, subst);
+        GpGArg *args;
+        GpTry mark = gp_unify_try(c);
+        bool is_open = has_open_arg(c, trait, wanted);
+        if (!gp_match_trait_impl(c, impl, self, wanted, &args)) {
+            gp_unify_undo(c, mark);
+            continue;
+        }
+        if (is_open) {
+            gp_unify_undo(c, mark);
+            if (is_ambiguous(c, self, trait, wanted, n))
+                break;
+            gp_match_trait_impl(c, impl, self, wanted, &args);
+        }
+        item = impl_item(c, self, impl, args, name, subst);
     }
     gp_unify_leave(c, entered);
     return item;
@@ -407,10 +504,11 @@ GpDef *gp_find_assoc(GpCheck *c, const GpType *self, const GpDef *trait, GpSym n
 /* ---- projections ------------------------------------------------------------------------------
  */
 
-static const GpType *param_projection(const GpDef *param, const GpType *assoc) {
+static const GpType *param_projection(GpCheck *c, const GpDef *param, const GpType *assoc) {
     for (uint32_t i = 0; i < param->bound_count; i++) {
         const GpBoundArgs *b = &param->bound_args[i];
-        if (param->bounds[i] != assoc->def->parent)
+        if (param->bounds[i] != assoc->def->parent ||
+            !unify_given(c, b->args, assoc->args, GP_MIN(b->arg_count, assoc->arg_count)))
             continue;
         for (uint32_t k = 0; k < b->assoc_count; k++) {
             if (b->assoc_names[k] == assoc->def->name)
@@ -427,10 +525,11 @@ static const GpType *project(void *ud, const GpType *assoc) {
     if (self->kind == GpTy_Error)
         return self;
     if (self->kind == GpTy_Param)
-        return param_projection(self->def, assoc);
+        return param_projection(c, self->def, assoc);
     if (self->kind == GpTy_Infer && self->infer == GpInfer_Any)
         return assoc;
-    GpDef *item = gp_find_assoc(c, self, assoc->def->parent, assoc->def->name, &s);
+    const GpGArg *wanted = assoc->arg_count ? assoc->args : NULL;
+    GpDef *item = gp_find_assoc(c, self, assoc->def->parent, wanted, assoc->def->name, &s);
     if (!item || !item->alias)
         return assoc;
     return gp_normalize(c, gp_ty_subst(c->types, item->alias, &s));

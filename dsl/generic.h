@@ -13,13 +13,16 @@ typedef struct GpDefList {
 void gp_index_add(GpCheck *c, GpMap *map, const void *key, GpDef *def);
 /* Enters an impl or trait and its items into the indices of lookups. */
 void gp_index_items(GpCheck *c, GpDef *owner);
-/* The n-th item of that name that a value of type self can have, as far as its struct or enum tells;
+/* The n-th item of that name that a value of type self can have, as far as its struct or enum
+*tells;
 ** std's first; NULL after the last. */
 GpDef *gp_index_assoc(GpCheck *c, GpSym name, const GpType *self, uint32_t n);
 /* Different structs or enums, or references to them: they never unify. */
 bool gp_is_apart(const GpType *a, const GpType *b);
-/* The n-th impl of the trait, std's first; NULL after the last. */
-GpDef *gp_index_impl(GpCheck *c, const GpDef *trait, uint32_t n);
+/* The n-th impl of the trait that a value of type self can have, as far as its struct or enum
+*tells;
+** std's first; NULL after the last. */
+GpDef *gp_index_impl(GpCheck *c, const GpDef *trait, const GpType *self, uint32_t n);
 
 /* Fresh variables for def's generics [first, count); those before are copied from `given`. */
 GpGArg *gp_fresh_args(GpCheck *c, const GpDef *def, const GpGArg *given, uint32_t first);
@@ -30,6 +33,9 @@ static inline GpSubst gp_subst_of(const GpDef *def, const GpGArg *args) {
 /* Whether impl is for `self`: fills args for its generics. Bindings stay; undo when unwanted.
 ** Needs c->unify. */
 bool gp_match_impl(GpCheck *c, const GpDef *impl, const GpType *self, GpGArg **args);
+/* The same for an impl of a trait with these arguments for its generics after Self; NULL: any. */
+bool gp_match_trait_impl(GpCheck *c, const GpDef *impl, const GpType *self, const GpGArg *wanted,
+                         GpGArg **args);
 /* Whether a bound, its supertraits included, gives the parameter that trait. */
 bool gp_param_has_bound(const GpDef *param, const GpDef *trait);
 

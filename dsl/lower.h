@@ -261,6 +261,8 @@ bool gp_lower_is_cheap(GpNode *n); /* no effect, no check: may run where Rust wo
 /* ---- lower_call.c */
 GpVal gp_lower_call(GpLower *lo, GpNode *n);
 GpVal gp_lower_method(GpLower *lo, GpNode *n);
+/* An operator that is a trait's method; rhs NULL: a unary one. */
+GpVal gp_lower_overload(GpLower *lo, GpNode *n, GpNode *lhs, GpNode *rhs);
 GpVal gp_lower_global(GpLower *lo, GpNode *n); /* a path that is no local */
 GpVal gp_lower_return(GpLower *lo, GpNode *n);
 /* Calls a closure or function value within the expansion of the call `n`. */

@@ -22,7 +22,8 @@ static Target find_in_impl(GpLower *lo, Target t) {
     if (t.subst.args[0].kind != GpGArg_Type)
         return t;
     GpSubst owner = {0};
-    const GpDef *item = gp_find_assoc(&lo->check, t.subst.args[0].type, trait, t.def->name, &owner);
+    const GpDef *item = gp_find_assoc(&lo->check, t.subst.args[0].type, trait, t.subst.args + 1,
+                                      t.def->name, &owner);
     if (!item || item == t.def)
         return t;
     GpGArg *args = GP_NEW_ARRAY(lo->arena, GpGArg, item->generic_count);
@@ -225,6 +226,8 @@ static GpVal build_op(GpLower *lo, const GpDef *def, const GpVal *args, uint32_t
     }
     for (uint32_t i = 0; is_tile && i < used; i++)
         x[i] = gp_lower_splat(lo, x[i], x[i]->type->elem, &shape);
+    if ((def->op == GpOp_Shl || def->op == GpOp_Shr) && !is_tile)
+        x[1] = gp_lower_convert(lo, x[1], x[0]->type->elem);
     const GpIrType *t = gp_lower_leaf_type(lo, ret, 0);
     return gp_lower_one(lo, ret, gp_build(&lo->b, def->op, x, used, &t, 1)->results[0]);
 }
@@ -331,6 +334,15 @@ GpVal gp_lower_method(GpLower *lo, GpNode *n) {
         return gp_lower_undef(lo, gp_lower_node_type(lo, n));
     Target t = find_target(lo, res->def, res->args, res->arg_count);
     return call_target(lo, n, t, args, count, gp_lower_node_type(lo, n));
+}
+
+GpVal gp_lower_overload(GpLower *lo, GpNode *n, GpNode *lhs, GpNode *rhs) {
+    GpVal *args = GP_NEW_ARRAY(lo->arena, GpVal, 2);
+    args[0] = gp_lower_expr(lo, lhs);
+    if (rhs)
+        args[1] = gp_lower_expr(lo, rhs);
+    Target t = find_target(lo, n->res->def, n->res->args, n->res->arg_count);
+    return call_target(lo, n, t, args, rhs ? 2 : 1, gp_lower_node_type(lo, n));
 }
 
 GpVal gp_lower_return(GpLower *lo, GpNode *n) {

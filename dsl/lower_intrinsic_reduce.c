@@ -77,6 +77,16 @@ static const Named *find_named(const GpLowerCall *call) {
     gp_unreachable();
 }
 
+/* A type without the arithmetic is told so. */
+static bool has_combination(GpLower *lo, const GpLowerCall *call, GpElem elem) {
+    const Named *n = find_named(call);
+    bool is_bool = elem == GpElem_Bool;
+    if (is_bool ? n->of_bools != GpOp_Const : gp_sig_takes(gp_op_info[n->op].sig, elem))
+        return true;
+    gp_lower_refuse(lo, call->span, "`%s` of %s", n->name, is_bool ? "bools" : gp_elem_info[elem].name);
+    return false;
+}
+
 static GpValue *combine_named(GpLower *lo, const GpLowerCall *call, GpValue *acc, GpValue *x) {
     const Named *n = find_named(call);
     return gp_build2(&lo->b, x->type->elem == GpElem_Bool ? n->of_bools : n->op, acc, x);
@@ -109,14 +119,11 @@ static GpScalar bounded(GpScalar v) {
 }
 
 GpVal gp_lower_ReduceTile(GpLower *lo, const GpLowerCall *call) {
-    const Named *n = find_named(call);
     GpElem elem = gp_call_scalar(lo, call, 0)->type->elem;
-    if (elem == GpElem_Bool && n->of_bools == GpOp_Const) {
-        gp_lower_refuse(lo, call->span, "`%s` of bools", n->name);
+    if (!has_combination(lo, call, elem))
         return gp_lower_undef(lo, call->type);
-    }
     GpValue *identity =
-        gp_build_const(&lo->b, gp_ir_scalar(lo->fn, elem), bounded(identity_of(n->op, elem)));
+        gp_build_const(&lo->b, gp_ir_scalar(lo->fn, elem), bounded(identity_of(find_named(call)->op, elem)));
     return build(lo, call, GpOp_Reduce, identity, combine_named);
 }
 
@@ -136,6 +143,9 @@ GpVal gp_lower_ReduceWith(GpLower *lo, const GpLowerCall *call) {
 
 GpVal gp_lower_ScanTile(GpLower *lo, const GpLowerCall *call) {
     bool has_closure = call->arg_count > 4;
+    GpElem elem = gp_call_scalar(lo, call, 0)->type->elem;
+    if (!has_closure && !has_combination(lo, call, elem))
+        return gp_lower_undef(lo, call->type);
     return build(lo, call, GpOp_Scan, gp_call_scalar(lo, call, 3),
                  has_closure ? combine_closure : combine_named);
 }

@@ -173,7 +173,7 @@ static GpValue *with_sign(GpLower *lo, const GpLowerCall *call, GpValue *x, uint
     return gp_build(&lo->b, GpOp_Bitcast, &x, 1, &t, 1)->results[0];
 }
 
-static bool are_matrices(GpValue *const *x) {
+bool gp_tile_are_matrices(GpValue *const *x) {
     const GpShape *l = &x[0]->type->shape, *r = &x[1]->type->shape, *a = &x[2]->type->shape;
     int n = l->rank;
     if (r->rank != n || a->rank != n || n < 2 || n > 3)
@@ -197,7 +197,7 @@ GpVal gp_lower_MatMul(GpLower *lo, const GpLowerCall *call) {
                         gp_elem_info[l].name, gp_elem_info[r].name, gp_elem_info[a].name);
         return gp_lower_undef(lo, call->type);
     }
-    if (!are_matrices(x)) {
+    if (!gp_tile_are_matrices(x)) {
         gp_lower_refuse(lo, call->span, "a product of tiles of these shapes");
         return gp_lower_undef(lo, call->type);
     }

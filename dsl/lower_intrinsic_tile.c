@@ -262,6 +262,11 @@ GpVal gp_lower_MinMax(GpLower *lo, const GpLowerCall *call) {
     GpOp op = is_min ? GpOp_Min : GpOp_Max;
     if (x[0]->type->elem == GpElem_Bool)
         op = is_min ? GpOp_And : GpOp_Or;
+    if (!gp_sig_takes(gp_op_info[op].sig, x[0]->type->elem)) {
+        gp_lower_refuse(lo, call->span, "`%s` of `%s`", call->def->name->name,
+                        gp_elem_info[x[0]->type->elem].name);
+        return gp_lower_undef(lo, call->type);
+    }
     return gp_call_result(lo, call, gp_build2(&lo->b, op, x[0], x[1]));
 }
 

@@ -117,7 +117,14 @@ GpVal gp_lower_PartitionPermuted(GpLower *lo, const GpLowerCall *call) {
     return pack(lo, call, &v);
 }
 
-/* The block's own tile starts at a whole number of the smaller tiles: they divide it. */
+/* A parameter of the kernel, of which the block has one tile; not a tensor that it made. */
+static bool has_own_tile(GpLower *lo, GpValue *tensor) {
+    tensor = gp_lower_resolve(tensor);
+    return !tensor->inst && tensor->region == lo->fn->body;
+}
+
+/* The block's own tile starts at a whole number of the smaller tiles: they divide it. A tensor that
+** the kernel made is the block's whole. */
 GpVal gp_lower_PartitionNested(GpLower *lo, const GpLowerCall *call) {
     View v;
     const GpType *tensor = call->args[0].type;
@@ -126,6 +133,10 @@ GpVal gp_lower_PartitionNested(GpLower *lo, const GpLowerCall *call) {
     GpShape own = gp_lower_adt_shape(lo, tensor);
     if (!start(lo, call, &v))
         return gp_lower_undef(lo, call->type);
+    if (!has_own_tile(lo, v.tensor)) {
+        count_tiles(lo, &v);
+        return pack(lo, call, &v);
+    }
     for (uint32_t i = 0; i < v.rank; i++) {
         if (own.dim[i] == GP_DYNAMIC || own.dim[i] % v.tile.dim[i] != 0) {
             gp_lower_refuse(lo, call->span, "`partition_mut` into tiles of %lld of a tile of %s",

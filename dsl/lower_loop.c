@@ -73,20 +73,14 @@ GpVal gp_lower_while(GpLower *lo, GpNode *n) {
 
 /* ---- for ------------------------------------------------------------------------------------ */
 
+/* lo..hi or lo..=hi; once it is counted, `count` items from `first` on, `stride` (1 when NULL) apart. */
 typedef struct Range {
     GpValue *lo, *hi;
-    bool is_closed, is_reversed;
+    bool is_closed, is_counted, is_down;
+    GpValue *first, *stride, *count; /* count is u64 */
 } Range;
 
-static bool read_range(GpLower *lo, GpNode *n, Range *out) {
-    n = gp_lower_unparen(n);
-    if (n->kind == GpNode_MethodCall) {
-        GpAstMethodCall *m = GP_AS(MethodCall, n);
-        if (!strcmp(m->name->name, "rev") && !m->args.len) {
-            out->is_reversed = !out->is_reversed;
-            return read_range(lo, m->receiver, out);
-        }
-    }
+static bool read_bounds(GpLower *lo, GpNode *n, Range *out) {
     if (n->kind == GpNode_Range) {
         GpAstRange *r = GP_AS(Range, n);
         if (!r->lo || !r->hi)
@@ -109,7 +103,7 @@ static bool read_range(GpLower *lo, GpNode *n, Range *out) {
 /* a..=b with b known and not the greatest value is a..b + 1. */
 static bool open_constant(GpLower *lo, Range *r) {
     GpScalar hi;
-    if (!r->is_closed || !gp_ir_const(r->hi, &hi))
+    if (r->is_counted || !r->is_closed || !gp_ir_const(r->hi, &hi))
         return false;
     GpScalar next = hi;
     next.u++;
@@ -140,30 +134,80 @@ static GpValue *count_turns(GpLower *lo, const Range *r) {
     return gp_build_select(&lo->b, holds, n, gp_build_int(&lo->b, GpElem_U64, 0));
 }
 
+/* The item at a turn, which is u64. */
 static GpValue *item_of(GpLower *lo, const Range *r, GpValue *turn) {
-    GpElem elem = r->lo->type->elem;
-    turn = gp_lower_convert(lo, turn, elem);
-    if (!r->is_reversed)
-        return gp_build2(&lo->b, GpOp_Add, r->lo, turn);
-    GpValue *last = r->hi;
-    if (!r->is_closed)
-        last = gp_build2(&lo->b, GpOp_Sub, last, gp_build_int(&lo->b, elem, 1));
-    return gp_build2(&lo->b, GpOp_Sub, last, turn);
+    turn = gp_lower_convert(lo, turn, r->first->type->elem);
+    if (r->stride)
+        turn = gp_build2(&lo->b, GpOp_Mul, turn, r->stride);
+    return gp_build2(&lo->b, r->is_down ? GpOp_Sub : GpOp_Add, r->first, turn);
 }
 
-static void lower_turns(GpLower *lo, GpNode *n, const Range *r, GpValue *upper, bool is_counted) {
+static void count_range(GpLower *lo, Range *r) {
+    if (r->is_counted)
+        return;
+    r->is_counted = true;
+    r->count = count_turns(lo, r);
+    r->first = r->lo;
+}
+
+/* .rev() */
+static void reverse(GpLower *lo, Range *r) {
+    GpValue *one = gp_build_int(&lo->b, r->lo->type->elem, 1);
+    bool is_plain = !r->is_counted;
+    count_range(lo, r);
+    if (is_plain)
+        r->first = r->is_closed ? r->hi : gp_build2(&lo->b, GpOp_Sub, r->hi, one);
+    else
+        r->first = item_of(
+            lo, r, gp_build2(&lo->b, GpOp_Sub, r->count, gp_build_int(&lo->b, GpElem_U64, 1)));
+    r->is_down = !r->is_down;
+}
+
+/* .step_by(k): the first item and each k-th after it. */
+static void skip(GpLower *lo, Range *r, GpNode *step) {
+    GpScalar known;
+    GpValue *k = gp_lower_scalar(lo, step), *zero = gp_build_int(&lo->b, k->type->elem, 0);
+    if (!gp_ir_const(k, &known) || !known.u)
+        gp_lower_assert(lo, gp_build_cmp(&lo->b, GpPred_Ne, k, zero), step->span,
+                        "assertion failed: step != 0");
+    count_range(lo, r);
+    k = gp_lower_convert(lo, k, GpElem_U64);
+    GpValue *none = gp_build_int(&lo->b, GpElem_U64, 0), *one = gp_build_int(&lo->b, GpElem_U64, 1);
+    GpValue *more = gp_build2(&lo->b, GpOp_Div, gp_build2(&lo->b, GpOp_Sub, r->count, one), k);
+    GpValue *is_empty = gp_build_cmp(&lo->b, GpPred_Eq, r->count, none);
+    r->count = gp_build_select(&lo->b, is_empty, none, gp_build2(&lo->b, GpOp_Add, more, one));
+    GpValue *stride = gp_lower_convert(lo, k, r->first->type->elem);
+    r->stride = r->stride ? gp_build2(&lo->b, GpOp_Mul, r->stride, stride) : stride;
+}
+
+static bool read_range(GpLower *lo, GpNode *n, Range *out) {
+    n = gp_lower_unparen(n);
+    if (n->kind != GpNode_MethodCall || !n->res || n->res->kind != GpRes_Operator)
+        return read_bounds(lo, n, out) && out->lo->type == out->hi->type;
+    GpAstMethodCall *m = GP_AS(MethodCall, n);
+    if (!read_range(lo, m->receiver, out))
+        return false;
+    if (m->args.len == 1)
+        skip(lo, out, m->args.at[0]);
+    else
+        reverse(lo, out);
+    return true;
+}
+
+static void lower_turns(GpLower *lo, GpNode *n, const Range *r) {
     GpAstFor *x = GP_AS(For, n);
     GpLowerTarget target;
+    GpValue *upper = r->is_counted ? r->count : r->hi;
     GpElem elem = upper->type->elem;
-    GpValue *lower = is_counted ? gp_build_int(&lo->b, elem, 0) : r->lo;
+    GpValue *lower = r->is_counted ? gp_build_int(&lo->b, elem, 0) : r->lo;
     GpValue *step = gp_build_int(&lo->b, elem, 1);
     GpCarry *c = gp_carry_open(lo, gp_ty_unit(lo->types), upper->type);
     open_target(lo, &target, n, c);
     GpLowerPlace at = gp_lower_enter(lo, c->region);
     GpValue *index = c->region->params[0];
-    if (x->pat->kind == GpNode_PatName && !is_counted)
+    if (x->pat->kind == GpNode_PatName && !r->is_counted)
         index->name = GP_AS(PatName, x->pat)->name->name;
-    GpValue *item = is_counted ? item_of(lo, r, index) : index;
+    GpValue *item = r->is_counted ? item_of(lo, r, index) : index;
     gp_pat_bind(lo, x->pat, gp_spot_value(gp_lower_one(lo, gp_lower_type(lo, x->pat->type), item)));
     run_body(lo, c, x->body);
     gp_lower_leave(lo, at);
@@ -174,15 +218,15 @@ static void lower_turns(GpLower *lo, GpNode *n, const Range *r, GpValue *upper, 
 GpVal gp_lower_for(GpLower *lo, GpNode *n) {
     GpAstFor *x = GP_AS(For, n);
     Range r = {0};
-    if (!read_range(lo, x->iter, &r) || r.lo->type != r.hi->type) {
+    if (!read_range(lo, x->iter, &r)) {
         gp_lower_refuse(lo, x->iter->span, "a `for` loop over this");
         return gp_lower_unit(lo);
     }
     if (lo->is_dead)
         return gp_lower_unit(lo);
-    if (!r.is_reversed)
-        open_constant(lo, &r);
-    bool is_counted = r.is_closed || r.is_reversed;
-    lower_turns(lo, n, &r, is_counted ? count_turns(lo, &r) : r.hi, is_counted);
+    open_constant(lo, &r);
+    if (r.is_closed)
+        count_range(lo, &r);
+    lower_turns(lo, n, &r);
     return gp_lower_unit(lo);
 }

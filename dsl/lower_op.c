@@ -196,6 +196,12 @@ static GpVal lower_logic(GpLower *lo, GpAstBinary *b) {
     return gp_lower_if(lo, lhs, t, logic_known, logic_rhs, &logic);
 }
 
+/* An operand whose operators are methods. */
+static bool is_struct(GpLower *lo, const GpNode *n) {
+    const GpType *t = gp_lower_type(lo, gp_expr_type(n));
+    return t->kind == GpTy_Adt && !t->def->is_std;
+}
+
 /* ---- Nodes --------------------------------------------------------------------------------- */
 
 GpVal gp_lower_binary(GpLower *lo, GpNode *n) {
@@ -204,6 +210,8 @@ GpVal gp_lower_binary(GpLower *lo, GpNode *n) {
         return lower_logic(lo, b);
     const GpType *t = gp_lower_node_type(lo, n);
     const BinaryRow *row = &binary_rows[b->op];
+    if (n->res && n->res->def && is_struct(lo, b->lhs))
+        return gp_lower_overload(lo, n, b->lhs, b->rhs);
     GpValue *x = operand(lo, gp_lower_place(lo, b->lhs), b->lhs->span);
     GpValue *y = operand(lo, gp_lower_place(lo, b->rhs), b->rhs->span);
     if (!x || !y || lo->is_dead)
@@ -219,6 +227,8 @@ GpVal gp_lower_unary(GpLower *lo, GpNode *n) {
     GpVal literal;
     if (u->op == GpTok_Minus && negate_literal(lo, n, &literal))
         return literal;
+    if (n->res && n->res->def && is_struct(lo, u->operand))
+        return gp_lower_overload(lo, n, u->operand, NULL);
     GpValue *x = operand(lo, gp_lower_place(lo, u->operand), u->operand->span);
     if (!x || lo->is_dead)
         return gp_lower_undef(lo, t);

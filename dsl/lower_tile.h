@@ -44,6 +44,9 @@ GpValue *gp_round_convert(GpLower *lo, GpValue *x, GpElem to, GpRounding mode);
 /* Floats to whole numbers, halves to the even one. */
 GpValue *gp_round_even(GpLower *lo, GpValue *x);
 
+/* Whether the first two are matrices, or batches of them, whose product goes into the third. */
+bool gp_tile_are_matrices(GpValue *const *x);
+
 /* The name of the unit struct that a marker argument is; "" for one that was left out. */
 const char *gp_tile_marker(const GpLowerCall *call, uint32_t arg);
 

@@ -46,13 +46,12 @@ static bool try_method(GpCheck *c, GpDef *fn, const GpType *type, GpMethod *out)
     GpGArg *args = gp_fresh_args(c, fn, NULL, 0);
     GpSubst s = gp_subst_of(fn, args);
     const GpType *self = gp_ty_subst(c->types, fn->sig.params[0], &s);
-    uint32_t generic;
-    const GpDef *trait;
+    uint32_t generic, bound;
     bool fits = gp_unify(c, self, type);
     if (fits && fn->parent->kind == GpDef_Trait)
         fits = gp_implements(c, gp_zonk(c, args[0].type), fn->parent);
     else if (fits)
-        fits = !gp_find_unmet_bound(c, fn, args, fn->parent_generic_count, &generic, &trait);
+        fits = !gp_find_unmet_bound(c, fn, args, fn->parent_generic_count, &generic, &bound);
     if (!fits) {
         gp_unify_undo(c, mark);
         return false;
@@ -63,28 +62,52 @@ static bool try_method(GpCheck *c, GpDef *fn, const GpType *type, GpMethod *out)
     return true;
 }
 
-static bool try_all(GpCheck *c, const GpType *type, GpSym name, GpMethod *out) {
+static bool is_trait_in_scope(GpCheck *c, GpDef *scope, const GpDef *item) {
+    const GpDef *trait = item->parent;
+    return gp_find_name(c, scope, trait->name, GpNs_Type) == trait;
+}
+
+/* A method of another trait that fits as well, of the traits that can be named here. */
+static GpDef *find_other(GpCheck *c, GpDef *scope, const GpType *type, GpSym name, uint32_t n,
+                         const GpDef *found) {
+    GpMethod other;
+    for (GpDef *item; (item = gp_index_assoc(c, name, type, n)); n++) {
+        if (!is_method(item, true) || item->parent == found->parent ||
+            !is_trait_in_scope(c, scope, item) || !is_trait_in_scope(c, scope, found))
+            continue;
+        GpTry mark = gp_unify_try(c);
+        bool fits = try_method(c, item, type, &other);
+        gp_unify_undo(c, mark);
+        if (fits)
+            return item;
+    }
+    return NULL;
+}
+
+static bool try_all(GpCheck *c, GpDef *scope, const GpType *type, GpSym name, GpMethod *out) {
     for (int of_trait = 0; of_trait < 2; of_trait++) {
         for (uint32_t n = 0;; n++) {
             GpDef *item = gp_index_assoc(c, name, type, n);
             if (!item)
                 break;
-            if (is_method(item, of_trait) && try_method(c, item, type, out))
-                return true;
+            if (!is_method(item, of_trait) || !try_method(c, item, type, out))
+                continue;
+            out->other = of_trait ? find_other(c, scope, type, name, n + 1, item) : NULL;
+            return true;
         }
     }
     return false;
 }
 
 /* By value, borrowed, borrowed mutably. */
-static bool try_step(GpCheck *c, const Step *step, GpSym name, GpMethod *out) {
+static bool try_step(GpCheck *c, GpDef *scope, const Step *step, GpSym name, GpMethod *out) {
     for (Mode mode = Mode_Value; mode < Mode_count; mode++) {
         Step s = *step;
         if (mode == Mode_Ref)
             add_step(&s, GpAdjust_Borrow, gp_ty_ref(c->types, step->type, false));
         else if (mode == Mode_RefMut)
             add_step(&s, GpAdjust_BorrowMut, gp_ty_ref(c->types, step->type, true));
-        if (try_all(c, s.type, name, out)) {
+        if (try_all(c, scope, s.type, name, out)) {
             out->adjust = make_adjust(c, &s);
             return true;
         }
@@ -93,14 +116,14 @@ static bool try_step(GpCheck *c, const Step *step, GpSym name, GpMethod *out) {
 }
 
 /* The array as a slice: a borrow, then unsized. */
-static bool try_unsized(GpCheck *c, const Step *step, GpSym name, GpMethod *out) {
+static bool try_unsized(GpCheck *c, GpDef *scope, const Step *step, GpSym name, GpMethod *out) {
     const GpType *slice = gp_ty_slice(c->types, step->type->inner);
     for (int is_mut = 0; is_mut < 2; is_mut++) {
         Step s = *step;
         add_step(&s, is_mut ? GpAdjust_BorrowMut : GpAdjust_Borrow,
                  gp_ty_ref(c->types, step->type, is_mut));
         add_step(&s, GpAdjust_Unsize, gp_ty_ref(c->types, slice, is_mut));
-        if (try_all(c, s.type, name, out)) {
+        if (try_all(c, scope, s.type, name, out)) {
             out->adjust = make_adjust(c, &s);
             return true;
         }
@@ -110,18 +133,18 @@ static bool try_unsized(GpCheck *c, const Step *step, GpSym name, GpMethod *out)
 
 bool gp_find_method(GpCheck *c, GpDef *scope, const GpType *receiver, GpSym name, GpMethod *out) {
     Step step = {.type = gp_shallow(c, receiver)};
-    (void)scope; /* traits count as imported wherever they are declared */
+    /* Traits count as imported wherever they are declared. */
     for (uint32_t derefs = 0; derefs < MAX_DEREFS; derefs++) {
         if (step.type->kind == GpTy_Error ||
             (step.type->kind == GpTy_Infer && step.type->infer == GpInfer_Any))
             return false;
-        if (try_step(c, &step, name, out))
+        if (try_step(c, scope, &step, name, out))
             return true;
         if (step.type->kind != GpTy_Ref)
             break;
         add_step(&step, GpAdjust_Deref, gp_shallow(c, step.type->inner));
     }
-    return step.type->kind == GpTy_Array && try_unsized(c, &step, name, out);
+    return step.type->kind == GpTy_Array && try_unsized(c, scope, &step, name, out);
 }
 
 /* ---- fields -----------------------------------------------------------------------------------

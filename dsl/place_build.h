@@ -61,6 +61,7 @@ void gp_build_regions(GpBuild *b, GpPlace *from, GpPlace *to, GpSpan span);
 void gp_build_call(GpBuild *b, GpPlace *dst, GpNode *n);
 void gp_build_method(GpBuild *b, GpPlace *dst, GpNode *n);
 void gp_build_macro(GpBuild *b, GpPlace *dst, GpNode *n);
+/* An operator that is a trait's method; rhs NULL: a unary one. */
 void gp_build_overload(GpBuild *b, GpPlace *dst, GpNode *n, GpNode *lhs, GpNode *rhs);
 
 /* ---- place_flow.c */

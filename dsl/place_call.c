@@ -242,11 +242,12 @@ void gp_build_method(GpBuild *b, GpPlace *dst, GpNode *n) {
 /* An operator that is a method of a struct: both sides by value. */
 void gp_build_overload(GpBuild *b, GpPlace *dst, GpNode *n, GpNode *lhs, GpNode *rhs) {
     GpOperand uses[2];
-    const GpType *params[2] = {gp_expr_type(lhs), gp_expr_type(rhs)};
+    const GpType *params[2] = {gp_expr_type(lhs), rhs ? gp_expr_type(rhs) : NULL};
     uses[0] = gp_build_operand(b, lhs);
-    uses[1] = gp_build_operand(b, rhs);
+    if (rhs)
+        uses[1] = gp_build_operand(b, rhs);
     Callee c = {n->res->def, n->res->args, n->res->arg_count, n->span, n};
-    finish_call(b, dst, &c, uses, params, 2);
+    finish_call(b, dst, &c, uses, params, rhs ? 2 : 1);
 }
 
 /* ---- macros ---------------------------------------------------------------------------------- */

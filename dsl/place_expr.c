@@ -224,7 +224,12 @@ static void into_struct(GpBuild *b, GpPlace *dst, GpNode *n) {
 /* ---- operators ------------------------------------------------------------------------------- */
 
 static void into_unary(GpBuild *b, GpPlace *dst, GpNode *n) {
-    GpOperand use = gp_build_operand(b, GP_AS(Unary, n)->operand);
+    GpNode *operand = GP_AS(Unary, n)->operand;
+    if (n->res && n->res->kind == GpRes_Method) {
+        gp_build_overload(b, dst, n, operand, NULL);
+        return;
+    }
+    GpOperand use = gp_build_operand(b, operand);
     combine(b, dst, &use, 1, n->span);
 }
 

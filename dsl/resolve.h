@@ -62,7 +62,8 @@ GpDef *gp_module_of(GpDef *scope); /* the nearest module around, itself included
 GpDef *gp_crate_of(GpDef *def);    /* the root module */
 /* Whether def may be named from scope: it is `pub`, or scope is in its module. */
 bool gp_is_visible(const GpDef *def, GpDef *scope);
-void gp_report_private(GpCheck *c, const GpDef *def, GpSpan use); /* E0603 */
+bool gp_is_field_visible(const GpDef *def, uint32_t field, GpDef *scope);
+void gp_report_private(GpCheck *c, const GpDef *def, GpSpan use); /* E0603, E0624 */
 void gp_note_unknown_globs(GpCheck *c, GpDef *scope, GpDiag *d);
 /* The import of an unknown crate that would define the name; NULL when none does. */
 const GpImport *gp_find_unknown_import(GpCheck *c, GpDef *scope, GpSym name);
@@ -117,6 +118,10 @@ GpNodeList gp_node_generics(GpNode *item);
 
 /* resolve_impl.c */
 void gp_check_impl_items(GpCollect *k, GpDef *def);
+
+/* resolve_decl.c, resolve_life.c: what a declaration shows to be wrong by itself */
+void gp_check_decl(GpCollect *k, GpDef *def);
+void gp_check_lifetimes(GpCollect *k, GpDef *def);
 
 /* attr.c: reads attributes into the def */
 void gp_read_attrs(GpCollect *k, GpDef *def, GpNodeList attrs);

@@ -68,6 +68,19 @@ static bool may_be_const(GpCheck *c, GpDef *scope, GpNode *node) {
            (!gp_find_name(c, scope, name, GpNs_Type) && !gp_find_primitive(c, name));
 }
 
+static GpGArg const_arg(GpCheck *c, const GpDef *generic, const GpConst *value, GpNode *node) {
+    const GpType *t = generic->const_type;
+    int64_t number;
+    bool is_unsigned =
+        t->kind == GpTy_Usize || (t->kind == GpTy_Elem && !gp_elem_is_signed(t->elem));
+    if (is_unsigned && gp_const_value(value, &number) && number < 0) {
+        GpDiag *d = gp_diag(c->diags, GpDiag_E0600, node->span, "-", gp_ty_name(c->arena, t));
+        gp_primary_label(d, "`%s` is not negative", generic->name->name);
+        value = gp_const_error(c->types);
+    }
+    return (GpGArg){GpGArg_Const, {.value = value}};
+}
+
 static GpGArg arg_of_node(GpCheck *c, GpDef *scope, const GpDef *generic, GpNode *node, bool fill) {
     bool is_hole = node->kind == GpNode_TypeInfer;
     if (is_hole && fill && c->unify)
@@ -95,7 +108,7 @@ static GpGArg arg_of_node(GpCheck *c, GpDef *scope, const GpDef *generic, GpNode
     }
     if (generic->const_type->kind == GpTy_Array)
         return (GpGArg){GpGArg_Shape, {.shape = gp_shape_of_node(c, scope, node)}};
-    return (GpGArg){GpGArg_Const, {.value = gp_const_of_node(c, scope, node)}};
+    return const_arg(c, generic, gp_const_of_node(c, scope, node), node);
 }
 
 /* A shape of a written rank against a generic of a fixed one. */

@@ -62,9 +62,10 @@ GpNodeList gp_node_attrs(GpNode *item) {
     if (item->kind == GpNode_##Kind)                                                               \
         return GP_AS(Kind, item)->attrs;
     FIELD(Module)
-    FIELD(Fn) FIELD(Struct) FIELD(Union) FIELD(Enum) FIELD(Trait) FIELD(Impl) FIELD(TypeAlias)
-        FIELD(Const) FIELD(Static) FIELD(MacroRules) FIELD(Variant) FIELD(Generic) FIELD(Extern)
-            FIELD(Use) FIELD(MacroItem)
+    FIELD(Fn)
+    FIELD(Struct) FIELD(Union) FIELD(Enum) FIELD(Trait) FIELD(Impl) FIELD(TypeAlias) FIELD(Const)
+        FIELD(Static) FIELD(MacroRules) FIELD(Variant) FIELD(Generic) FIELD(Extern) FIELD(Use)
+            FIELD(MacroItem)
 #undef FIELD
                 return (GpNodeList){NULL, 0};
 }
@@ -357,6 +358,10 @@ void gp_collect_passes(GpCollect *k) {
         gp_resolve_sig(k, k->defs.at[i]);
     for (uint32_t i = 0; i < k->impls.len; i++)
         gp_check_impl_items(k, k->impls.at[i]);
+    for (uint32_t i = 0; i < k->defs.len; i++) {
+        gp_check_decl(k, k->defs.at[i]);
+        gp_check_lifetimes(k, k->defs.at[i]);
+    }
 }
 
 void gp_collect(GpCheck *c, GpAstFile *file) {

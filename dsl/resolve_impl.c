@@ -118,6 +118,21 @@ static void check_fn(GpCollect *k, GpDef *impl, GpDef *fn, GpDef *of_trait) {
     check_type(c, fn, of_trait, fn->sig.ret, want.ret, node->ret);
 }
 
+static void check_const(GpCheck *c, const GpDef *impl, GpDef *item, GpDef *of_trait) {
+    GpSubst s = {(const GpDef *const *)impl->trait->generics, args_for(c, impl, item, of_trait),
+                 impl->trait->generic_count};
+    const GpType *want = gp_normalize(c, gp_ty_subst(c->types, of_trait->const_type, &s));
+    const GpType *got = gp_normalize(c, item->const_type);
+    if (got == want || got->kind == GpTy_Error || want->kind == GpTy_Error)
+        return;
+    GpDiag *d =
+        gp_diag(c->diags, GpDiag_E0326, GP_AS(Const, item->node)->type->span, item->name->name);
+    gp_primary_label(d, "expected `%s`, found `%s`", gp_ty_name(c->arena, want),
+                     gp_ty_name(c->arena, got));
+    if (!of_trait->is_std)
+        gp_label(d, of_trait->span, "type in trait");
+}
+
 /* ---- overlap ----------------------------------------------------------------------------------
  */
 
@@ -130,12 +145,9 @@ static bool overlaps(GpCheck *c, const GpDef *a, const GpDef *b) {
     GpSubst s = gp_subst_of(a, own);
     bool same = gp_match_impl(c, b, gp_ty_subst(c->types, a->self_type, &s), &args);
     GpSubst t = gp_subst_of(b, args);
-    for (uint32_t i = 0; same && i < a->trait_arg_count; i++) {
-        GpGArg x = gp_garg_subst(c->types, a->trait_args[i], &s),
-               y = gp_garg_subst(c->types, b->trait_args[i], &t);
-        if (x.kind == GpGArg_Type && y.kind == GpGArg_Type)
-            same = gp_unify(c, x.type, y.type);
-    }
+    for (uint32_t i = 0; same && i < a->trait_arg_count; i++)
+        same = gp_unify_arg(c, gp_garg_subst(c->types, a->trait_args[i], &s),
+                            gp_garg_subst(c->types, b->trait_args[i], &t));
     gp_unify_undo(c, mark);
     gp_unify_leave(c, entered);
     return same;
@@ -161,7 +173,7 @@ static void check_inherent(GpCollect *k, GpDef *impl, GpDef *item) {
 
 static void check_overlap(GpCollect *k, GpDef *impl) {
     for (uint32_t n = 0;; n++) {
-        GpDef *other = gp_index_impl(k->c, impl->trait, n);
+        GpDef *other = gp_index_impl(k->c, impl->trait, impl->self_type, n);
         if (!other || other == impl)
             return;
         if (gp_is_apart(impl->self_type, other->self_type) || !overlaps(k->c, impl, other))
@@ -182,9 +194,67 @@ static void check_owner(GpCollect *k, GpDef *impl) {
     bool is_own = t->kind == GpTy_Error || (t->kind == GpTy_Adt && !t->def->is_std);
     if (is_own)
         return;
-    GpDiag *d = gp_diag(k->c->diags, GpDiag_E0116, GP_AS(Impl, impl->node)->self_type->span);
+    GpDiag *d = gp_diag(k->c->diags, t->kind == GpTy_Adt ? GpDiag_E0116 : GpDiag_E0390,
+                        GP_AS(Impl, impl->node)->self_type->span);
     gp_primary_label(d, "impl for a type defined outside of this source");
     gp_help(d, "declare a trait and implement it for `%s`", gp_ty_name(k->c->arena, t));
+}
+
+static bool is_own(const GpType *t) {
+    while (t->kind == GpTy_Ref)
+        t = t->inner;
+    return t->kind == GpTy_Error || (t->kind == GpTy_Adt && !t->def->is_std);
+}
+
+/* A trait of the built-in crates needs a type of this source: E0117, E0210. */
+static bool check_orphan(GpCheck *c, const GpDef *impl) {
+    bool has_own = !impl->trait->is_std || is_own(impl->self_type);
+    for (uint32_t i = 0; i < impl->trait_arg_count && !has_own; i++)
+        has_own = impl->trait_args[i].kind == GpGArg_Type && is_own(impl->trait_args[i].type);
+    if (has_own)
+        return true;
+    GpSpan at = GP_AS(Impl, impl->node)->self_type->span;
+    const GpType *self = impl->self_type;
+    if (self->kind == GpTy_Param)
+        gp_primary_label(gp_diag(c->diags, GpDiag_E0210, self->def->span, self->def->name->name),
+                         "not inside a type of this source");
+    else
+        gp_primary_label(gp_diag(c->diags, GpDiag_E0117, at), "`%s` is not defined in this source",
+                         gp_ty_name(c->arena, self));
+    return false;
+}
+
+/* The traits that the trait asks for: E0277. */
+static void check_supertraits(GpCheck *c, const GpDef *impl) {
+    const GpDef *self = impl->trait->generics[0];
+    GpGArg *args = GP_NEW_ARRAY(c->arena, GpGArg, impl->trait->generic_count);
+    args[0] = (GpGArg){GpGArg_Type, {.type = impl->self_type}};
+    for (uint32_t i = 1; i < impl->trait->generic_count; i++)
+        args[i] = impl->trait_args[i - 1];
+    for (uint32_t i = 0; i < self->bound_count; i++) {
+        const GpGArg *wanted =
+            gp_bound_args(c, impl->trait, args, impl->trait->generic_count, self, i);
+        if (self->bounds[i] == impl->trait ||
+            gp_implements_with(c, impl->self_type, self->bounds[i], wanted))
+            continue;
+        const char *type = gp_ty_name(c->arena, impl->self_type),
+                   *trait = self->bounds[i]->name->name;
+        GpDiag *d = gp_diag(
+            c->diags, GpDiag_E0277, GP_AS(Impl, impl->node)->self_type->span,
+            gp_arena_printf(c->arena, "the trait bound `%s: %s` is not satisfied", type, trait));
+        gp_primary_label(d, "the trait `%s` is not implemented for `%s`", trait, type);
+        if (!impl->trait->is_std)
+            gp_note_at(d, impl->trait->span, "required by a bound in `%s`",
+                       impl->trait->name->name);
+    }
+}
+
+/* Items of a trait's impl are as visible as the trait: E0449. */
+static void check_plain(GpCheck *c, const GpDef *item) {
+    const GpSpan whole = item->node->span;
+    if (item->is_pub)
+        gp_primary_label(gp_diag(c->diags, GpDiag_E0449, (GpSpan){whole.src, whole.off, 3}),
+                         "remove the qualifier");
 }
 
 void gp_check_impl_items(GpCollect *k, GpDef *impl) {
@@ -196,12 +266,19 @@ void gp_check_impl_items(GpCollect *k, GpDef *impl) {
             check_inherent(k, impl, impl->items[i]);
         return;
     }
+    if (!check_orphan(k->c, impl))
+        return;
     check_overlap(k, impl);
+    check_supertraits(k->c, impl);
     for (uint32_t i = 0; i < impl->item_count; i++) {
         GpDef *item = impl->items[i];
+        check_plain(k->c, item);
         if (has_item(impl->trait, item)) {
+            GpDef *declared = gp_map_get(&impl->trait->values, item->name);
             if (item->kind == GpDef_Fn)
-                check_fn(k, impl, item, gp_map_get(&impl->trait->values, item->name));
+                check_fn(k, impl, item, declared);
+            else if (item->kind == GpDef_Const)
+                check_const(k->c, impl, item, declared);
             continue;
         }
         GpDiag *d = gp_diag(k->c->diags,

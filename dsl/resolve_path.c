@@ -87,6 +87,33 @@ static const char *missing_value(GpSpan name) {
     return *rest == '(' ? "cannot find function" : "cannot find value";
 }
 
+/* `self` where no parameter is. */
+static void report_self(GpCheck *c, GpDef *scope, GpSpan span) {
+    GpDef *fn = scope;
+    while (fn && fn->kind != GpDef_Fn)
+        fn = fn->parent;
+    GpDiag *d = gp_diag(c->diags, GpDiag_E0424, span);
+    gp_primary_label(d,
+                     "`self` value is a keyword only available in methods with a `self` parameter");
+    if (!fn || !fn->name)
+        return;
+    if (fn->sig.has_self) {
+        gp_label(d, fn->span, "this function has one, but a macro sees only what it is given");
+        return;
+    }
+    gp_label(d, fn->span, "this function doesn't have a `self` parameter");
+    if (fn->parent && (fn->parent->kind == GpDef_Impl || fn->parent->kind == GpDef_Trait))
+        gp_help(d, "add it: `fn %s(&self%s`", fn->name->name, fn->sig.param_count ? ", ..)" : ")");
+}
+
+/* A generic of a function around, which a function inside does not see. */
+static GpDef *find_outer_generic(GpDef *scope, GpSym name, GpNamespace ns) {
+    GpDef *found = NULL;
+    for (GpDef *at = scope; at && at->kind != GpDef_Module && !found; at = at->parent)
+        found = find_generic(at, name, ns);
+    return found;
+}
+
 static void report_lone(GpCheck *c, GpDef *scope, GpAstSegment *seg, GpNamespace ns) {
     GpSpan span = seg_span(seg);
     const char *what = gp_arena_printf(c->arena, "`%s`", seg->name->name);
@@ -95,9 +122,20 @@ static void report_lone(GpCheck *c, GpDef *scope, GpAstSegment *seg, GpNamespace
         return;
     if (gp_report_unknown_import(c, scope, seg->name, span))
         return;
+    if (strcmp(seg->name->name, "self") == 0) {
+        report_self(c, scope, span);
+        return;
+    }
+    GpDef *outer = find_outer_generic(scope, seg->name, ns);
+    if (outer) {
+        GpDiag *d = gp_diag(c->diags, GpDiag_E0401, span);
+        gp_primary_label(d, "use of generic parameter from outer item");
+        gp_label(d, outer->span, "generic parameter from outer item");
+        return;
+    }
     GpDiag *d;
     if (ns == GpNs_Type)
-        d = gp_diag(c->diags, GpDiag_E0412, span, what, "this scope");
+        d = gp_diag(c->diags, GpDiag_E0425, span, "cannot find type", what, "this scope");
     else
         d = gp_diag(c->diags, GpDiag_E0425, span, missing_value(seg_span(seg)), what, "this scope");
     GpSym near = gp_find_similar(c, scope, seg->name, ns);
@@ -135,9 +173,9 @@ static void report_in_module(GpCheck *c, GpDef *module, GpAstSegment *seg, GpNam
     const char *what = gp_arena_printf(c->arena, "`%s`", seg->name->name);
     const char *where =
         module->name ? gp_arena_printf(c->arena, "module `%s`", holder) : "the crate root";
-    GpDiag *d = ns == GpNs_Type ? gp_diag(c->diags, GpDiag_E0412, seg_span(seg), what, where)
-                                : gp_diag(c->diags, GpDiag_E0425, seg_span(seg),
-                                          missing_value(seg_span(seg)), what, where);
+    GpDiag *d =
+        gp_diag(c->diags, GpDiag_E0425, seg_span(seg),
+                ns == GpNs_Type ? "cannot find type" : missing_value(seg_span(seg)), what, where);
     GpSym near = gp_find_similar_in(module, seg->name, ns);
     GpDef *meant = near ? gp_find_in_module(c, module, near, ns) : NULL;
     if (!meant) {
@@ -156,6 +194,11 @@ static void report_assoc(GpCheck *c, const GpType *self, GpAstSegment *seg, GpNa
     if (self->kind == GpTy_Error)
         return;
     GpDiag *d;
+    if (ns == GpNs_Type && self->kind != GpTy_Param && self->kind != GpTy_Assoc) {
+        d = gp_diag(c->diags, GpDiag_E0223, seg_span(seg));
+        gp_primary_label(d, "no associated type `%s` of `%s` is known", seg->name->name, type);
+        return;
+    }
     if (ns == GpNs_Type) {
         d = gp_diag(c->diags, GpDiag_E0220, seg_span(seg), seg->name->name,
                     gp_arena_printf(c->arena, "`%s`", type));
@@ -207,6 +250,14 @@ static const GpType *adt_type(Walk *w, GpDef *def, GpAstSegment *seg) {
     return gp_ty_subst(w->c->types, gp_alias_type(w->c, def), &s);
 }
 
+static void refuse_args(GpCheck *c, const GpAstSegment *seg, const char *what) {
+    GpSpan all = gp_span_join(seg->args.at[0]->span, seg->args.at[seg->args.len - 1]->span);
+    const char *kind = seg->args.at[0]->kind == GpNode_Lifetime ? "lifetime" : "generic";
+    GpDiag *d = gp_diag(c->diags, GpDiag_E0109, all, kind,
+                        gp_arena_printf(c->arena, "%s `%s`", what, seg->name->name));
+    gp_primary_label(d, "%s argument not allowed", kind);
+}
+
 /* Enters what a def stands for; `seg` carries its generic arguments. */
 static bool set_def(Walk *w, GpDef *def, GpAstSegment *seg) {
     const GpGArg *args;
@@ -217,6 +268,8 @@ static bool set_def(Walk *w, GpDef *def, GpAstSegment *seg) {
     case GpDef_TypeAlias:
         return set_type(w, adt_type(w, def, seg));
     case GpDef_TypeParam:
+        if (seg->args.len)
+            refuse_args(w->c, seg, "type parameter");
         return set_type(w, gp_ty_param(w->c->types, def));
     case GpDef_AssocType:
         return set_type(w, def->alias ? def->alias : gp_ty_error(w->c->types));
@@ -265,6 +318,22 @@ static bool set_assoc(Walk *w, const GpType *self, GpAssocFound found, GpAstSegm
     return true;
 }
 
+/* `f32::Output`: only of a generic and of Self does the trait follow from the bounds. */
+static bool is_ambiguous(const Walk *w, const GpType *self) {
+    const GpAstSegment *first = segment(w, 0);
+    return self->kind != GpTy_Param && self->kind != GpTy_Assoc && !w->scope->is_std &&
+           !w->path->self_type && strcmp(first->name->name, "Self") != 0;
+}
+
+static void report_ambiguous(GpCheck *c, const GpType *self, const GpDef *item, GpSpan at) {
+    const GpDef *trait = item->parent->kind == GpDef_Trait ? item->parent : item->parent->trait;
+    GpDiag *d = gp_diag(c->diags, GpDiag_E0223, at);
+    gp_primary_label(d, "the trait is not said");
+    if (trait && trait->name)
+        gp_help(d, "name it: `<%s as %s>::%s`", gp_ty_name(c->arena, self), trait->name->name,
+                item->name->name);
+}
+
 static bool step_type(Walk *w, const GpType *self, GpAstSegment *seg, GpNamespace ns) {
     GpAssocFound found;
     if (self->kind == GpTy_Adt && self->def->kind == GpDef_Enum && ns == GpNs_Value) {
@@ -277,8 +346,13 @@ static bool step_type(Walk *w, const GpType *self, GpAstSegment *seg, GpNamespac
         if (variant)
             return set_variant(w, self, variant, seg);
     }
-    if (gp_find_assoc_item(w->c, self, seg->name, ns == GpNs_Type, &found))
+    if (gp_find_assoc_item(w->c, self, seg->name, ns == GpNs_Type, &found)) {
+        if (found.item->kind == GpDef_AssocType && is_ambiguous(w, self))
+            report_ambiguous(w->c, self, found.item, seg_span(seg));
+        else if (!gp_is_visible(found.item, w->scope))
+            gp_report_private(w->c, found.item, seg_span(seg));
         return set_assoc(w, self, found, seg);
+    }
     report_assoc(w->c, self, seg, ns);
     return false;
 }
@@ -290,9 +364,9 @@ static bool step_trait(Walk *w, GpDef *trait, const GpType *self, GpAstSegment *
     if (!item || (!self && !w->c->unify)) {
         const char *what = gp_arena_printf(w->c->arena, "`%s`", seg->name->name);
         const char *where = gp_arena_printf(w->c->arena, "trait `%s`", trait->name->name);
-        GpDiag *d = ns == GpNs_Type ? gp_diag(w->c->diags, GpDiag_E0412, seg_span(seg), what, where)
-                                    : gp_diag(w->c->diags, GpDiag_E0425, seg_span(seg),
-                                              missing_value(seg_span(seg)), what, where);
+        GpDiag *d = gp_diag(w->c->diags, GpDiag_E0425, seg_span(seg),
+                            ns == GpNs_Type ? "cannot find type" : missing_value(seg_span(seg)),
+                            what, where);
         gp_primary_label(d, "not found in `%s`", trait->name->name);
         return false;
     }
@@ -305,7 +379,7 @@ static bool step_trait(Walk *w, GpDef *trait, const GpType *self, GpAstSegment *
                                                   : gp_garg_error(w->c, trait->generics[i]);
     if (self && item->kind != GpDef_AssocType) {
         GpAssocFound exact;
-        if (self->kind != GpTy_Param && self->kind != GpTy_Infer &&
+        if (self->kind != GpTy_Param && self->kind != GpTy_Infer && trait->generic_count == 1 &&
             gp_find_assoc_item(w->c, self, seg->name, false, &exact) &&
             exact.item->parent->trait == trait)
             return set_assoc(w, self, exact, seg);
@@ -388,8 +462,11 @@ static bool start(Walk *w) {
         def = NULL;
     if (def)
         return set_def(w, def, seg);
-    if (primitive)
+    if (primitive) {
+        if (seg->args.len)
+            refuse_args(w->c, seg, "builtin type");
         return set_type(w, primitive);
+    }
     if (is_last)
         report_lone(w->c, w->scope, seg, ns);
     else

@@ -7,7 +7,8 @@ GpNodeList gp_node_generics(GpNode *item) {
     if (item->kind == GpNode_##Kind)                                                               \
         return GP_AS(Kind, item)->generics;
     FIELD(Fn)
-    FIELD(Struct) FIELD(Enum) FIELD(Trait) FIELD(Impl) FIELD(TypeAlias)
+    FIELD(Struct)
+    FIELD(Enum) FIELD(Trait) FIELD(Impl) FIELD(TypeAlias)
 #undef FIELD
         return (GpNodeList){NULL, 0};
 }
@@ -17,7 +18,8 @@ static GpNodeList node_where(GpNode *item) {
     if (item->kind == GpNode_##Kind)                                                               \
         return GP_AS(Kind, item)->where;
     FIELD(Fn)
-    FIELD(Struct) FIELD(Enum) FIELD(Trait) FIELD(Impl) FIELD(TypeAlias)
+    FIELD(Struct)
+    FIELD(Enum) FIELD(Trait) FIELD(Impl) FIELD(TypeAlias)
 #undef FIELD
         return (GpNodeList){NULL, 0};
 }
@@ -228,6 +230,15 @@ static void resolve_preset(GpCollect *k, GpDef *def, GpDef *generic) {
         generic->preset = (GpGArg){GpGArg_Const, {.value = gp_const_of_node(k->c, def, preset)}};
 }
 
+/* A trait's own generics, as they are inside it. */
+static GpBoundArgs own_args(GpCheck *c, const GpDef *trait) {
+    uint32_t count = trait->generic_count - 1;
+    GpGArg *args = GP_NEW_ARRAY(c->arena, GpGArg, count);
+    for (uint32_t i = 0; i < count; i++)
+        args[i] = gp_garg_of_param(c, trait->generics[i + 1]);
+    return (GpBoundArgs){.args = args, .arg_count = count};
+}
+
 void gp_resolve_bounds(GpCollect *k, GpDef *def) {
     if (def->kind == GpDef_Variant || !def->node)
         return;
@@ -247,7 +258,7 @@ void gp_resolve_bounds(GpCollect *k, GpDef *def) {
         if (is_self) { /* Self implements the trait that it is Self of */
             GP_PUSH(k->c->arena, &v.traits, def);
             GP_PUSH(k->c->arena, &v.types, NULL);
-            GP_PUSH(k->c->arena, &v.args, ((GpBoundArgs){.args = NULL}));
+            GP_PUSH(k->c->arena, &v.args, own_args(k->c, def));
         }
         set_bounds(param, &v);
     }

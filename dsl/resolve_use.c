@@ -116,18 +116,32 @@ GpDef *gp_find_in_module(GpCheck *c, GpDef *module, GpSym name, GpNamespace ns) 
     return find_in_module(module, name, ns, 0);
 }
 
+static bool is_inside(const GpDef *scope, const GpDef *module) {
+    while (scope && scope != module)
+        scope = scope->parent;
+    return scope != NULL;
+}
+
 bool gp_is_visible(const GpDef *def, GpDef *scope) {
-    if (def->is_pub || def->is_std || !def->parent || def->parent->kind != GpDef_Module)
+    const GpDef *owner = def->parent;
+    if (def->is_pub || def->is_std || !owner)
         return true;
-    for (GpDef *at = scope; at; at = at->parent) {
-        if (at == def->parent)
-            return true;
-    }
-    return false;
+    if (owner->kind == GpDef_Impl && !owner->trait) /* private to the module of the impl */
+        owner = gp_module_of((GpDef *)(uintptr_t)owner);
+    return owner->kind != GpDef_Module || is_inside(scope, owner);
+}
+
+bool gp_is_field_visible(const GpDef *def, uint32_t field, GpDef *scope) {
+    if (def->is_std || def->kind != GpDef_Struct || !def->node)
+        return true;
+    GpNodeList fields = GP_AS(Struct, def->node)->fields;
+    return GP_AS(FieldDef, fields.at[field])->is_pub || is_inside(scope, def->parent);
 }
 
 void gp_report_private(GpCheck *c, const GpDef *def, GpSpan use) {
-    GpDiag *d = gp_diag(c->diags, GpDiag_E0603, use, gp_def_kind_name(def), def->name->name);
+    bool is_item = def->parent->kind == GpDef_Impl;
+    GpDiag *d = gp_diag(c->diags, is_item ? GpDiag_E0624 : GpDiag_E0603, use, gp_def_kind_name(def),
+                        def->name->name);
     gp_primary_label(d, "private %s", gp_def_kind_name(def));
     gp_note_at(d, def->span, "the %s `%s` is defined here", gp_def_kind_name(def), def->name->name);
 }
@@ -256,12 +270,42 @@ static void report_import(GpCheck *c, const GpImport *im, GpDef *holder, uint32_
                          : "the root");
 }
 
+static void report_twice(GpCheck *c, const GpImport *im, GpDiagCode code, const char *label) {
+    GpDiag *d = gp_diag(c->diags, code, im->span, im->alias->name);
+    gp_primary_label(d, "`%s` %s", im->alias->name, label);
+    gp_help(d, "give it another name: `%s as other_%s`", im->name->name, im->alias->name);
+}
+
+/* Another import of the scope has brought the name already. */
+static bool is_taken(GpCheck *c, const GpImport *im, GpDef *holder) {
+    if (!holder || im->is_glob)
+        return false;
+    struct GpImports *in = get_imports(c, im->scope);
+    return (find_in_module(holder, im->name, GpNs_Type, 0) && gp_map_has(&in->types, im->alias)) ||
+           (find_in_module(holder, im->name, GpNs_Value, 0) && gp_map_has(&in->values, im->alias));
+}
+
+/* An item of the scope has the name of what is imported: E0255. */
+static void check_clash(GpCheck *c, const GpImport *im) {
+    const struct GpImports *in = im->scope->imports;
+    for (GpNamespace ns = GpNs_Type; !im->is_glob && ns <= GpNs_Value; ns++) {
+        const GpDef *own = gp_map_get(gp_def_map(im->scope, ns), im->alias);
+        const GpDef *brought = gp_map_get(ns == GpNs_Type ? &in->types : &in->values, im->alias);
+        if (!own || !brought || own == brought)
+            continue;
+        report_twice(c, im, GpDiag_E0255, "is an item of this scope too");
+        return;
+    }
+}
+
 static void settle_import(GpCollect *k, GpImport *im) {
     uint32_t depth;
     GpDef *holder = find_holder(k->c, im, &depth);
     struct GpImports *in = get_imports(k->c, im->scope);
     im->is_reported = !is_lenient(k->c, im, holder, depth);
-    if (im->is_reported)
+    if (is_taken(k->c, im, holder))
+        report_twice(k->c, im, GpDiag_E0252, "reimported here");
+    else if (im->is_reported)
         report_import(k->c, im, holder, depth);
     if (im->is_glob)
         GP_PUSH(k->c->arena, &in->unknown_globs, im);
@@ -279,6 +323,8 @@ void gp_resolve_uses(GpCollect *k) {
     for (uint32_t i = 0; i < k->imports.len; i++) {
         if (!k->imports.at[i].is_done)
             settle_import(k, &k->imports.at[i]);
+        else if (!k->is_std)
+            check_clash(k->c, &k->imports.at[i]);
     }
 }
 

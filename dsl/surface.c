@@ -55,17 +55,30 @@ static void print_limits(const char *name, uint32_t bits, bool is_signed, GpText
     gp_text_printf(out, "    pub const BITS: u32 = %u;\n}\n", bits);
 }
 
-static void print_elem_traits(const GpElemInfo *e, GpText *out) {
+static void print_literal(GpScalar v, GpText *out) {
+    gp_scalar_print(v, out);
+    if (gp_elem_is_float(v.elem) && (v.f == 0.0 || v.f == 1.0))
+        gp_text_puts(out, ".0");
+}
+
+static void print_elem_traits(GpElem elem, GpText *out) {
+    const GpElemInfo *e = &gp_elem_info[elem];
     bool is_float = e->cls == GpClass_Float, is_bool = e->cls == GpClass_Bool;
-    const char *point = is_float ? ".0" : "";
-    gp_text_printf(
-        out,
-        "impl ElementType for %s {\n    const ZERO: %s = %s%s;\n    const ONE: %s = %s%s;\n}\n",
-        e->name, e->name, is_bool ? "false" : "0", point, e->name, is_bool ? "true" : "1", point);
+    bool is_code = e->cls == GpClass_Code;
+    static const uint8_t none[8] = {0};
+    GpScalar zero = gp_scalar_load(elem, none), one; /* f8e8m0fnu has no 0 */
+    gp_assert(gp_scalar_from_int(1, elem, &one));
+    gp_text_printf(out, "impl ElementType for %s {\n    const ZERO: %s = ", e->name, e->name);
+    print_literal(zero, out);
+    gp_text_printf(out, ";\n    const ONE: %s = ", e->name);
+    print_literal(one, out);
+    gp_text_puts(out, ";\n}\n");
     if (is_float)
         gp_text_printf(out, "impl FloatElement for %s {}\n", e->name);
-    else if (!is_bool)
+    else if (!is_bool && !is_code)
         gp_text_printf(out, "impl IntElement for %s {}\n", e->name);
+    if (!is_float && !is_code)
+        gp_text_printf(out, "impl BitsElement for %s {}\n", e->name);
 }
 
 /* The operators that a bound such as T: Mul<Output = T> speaks of. */
@@ -82,10 +95,12 @@ static void print_operators(const char *name, GpElemClass cls, GpText *out) {
     for (size_t i = 0; i < GP_COUNT(ops); i++) {
         if (is_float && ops[i].is_int_only)
             continue;
+        bool is_shift = strncmp(ops[i].op, "sh", 2) == 0; /* by an integer of any type */
         gp_text_printf(out,
-                       "impl ops::%s for %s {\n    type Output = %s;\n    #[op = \"%s\"]\n    fn "
-                       "%s(self, rhs: %s) -> %s;\n}\n",
-                       ops[i].trait, name, name, ops[i].op, ops[i].method, name, name);
+                       "impl%s ops::%s%s for %s {\n    type Output = %s;\n    #[op = \"%s\"]\n"
+                       "    fn %s(self, rhs: %s) -> %s;\n}\n",
+                       is_shift ? "<R: num::Int>" : "", ops[i].trait, is_shift ? "<R>" : "", name,
+                       name, ops[i].op, ops[i].method, is_shift ? "R" : name, name);
     }
     if (cls != GpClass_Uint)
         gp_text_printf(out,
@@ -113,8 +128,8 @@ void gp_surface_print(GpText *tile, GpText *core) {
     gp_text_puts(core, "}\n");
     for (int i = 0; i < GpElem_count; i++) {
         const GpElemInfo *e = &gp_elem_info[i];
-        print_elem_traits(e, tile);
-        if (e->cls != GpClass_Bool)
+        print_elem_traits((GpElem)i, tile);
+        if (e->cls != GpClass_Bool && e->cls != GpClass_Code)
             print_operators(e->name, e->cls, core);
         if (gp_elem_is_integer((GpElem)i))
             print_limits(e->name, e->bits, e->cls == GpClass_Int, core);

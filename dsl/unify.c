@@ -421,6 +421,14 @@ bool gp_unify(GpCheck *c, const GpType *a, const GpType *b) {
     return ok;
 }
 
+bool gp_unify_arg(GpCheck *c, GpGArg a, GpGArg b) {
+    uint32_t trail = c->unify->trail.len;
+    bool ok = unify_garg(c, a, b);
+    if (!ok)
+        undo_bindings(c->unify, trail);
+    return ok;
+}
+
 bool gp_unify_shape(GpCheck *c, const GpShapeTy *a, const GpShapeTy *b) {
     uint32_t trail = c->unify->trail.len;
     bool ok = unify_shape(c, a, b);

@@ -9,6 +9,7 @@ static GpTensor *check_tensor(lua_State *L) { return gp_box_check(L, 1, GP_TENSO
 static void push_scalar(lua_State *L, GpScalar v) {
     switch (gp_elem_info[v.elem].cls) {
     case GpClass_Float:
+    case GpClass_Code:
         lua_pushnumber(L, v.f);
         return;
     case GpClass_Bool:

@@ -96,6 +96,7 @@ static GpScalar eval_row(GpOp op, GpElem elem, const GpScalar *args) {
     memcpy(a, args, n * sizeof *args);
     int64_t bits = gp_elem_info[elem].bits;
     switch (gp_elem_info[elem].cls) {
+    case GpClass_Code: gp_unreachable();
     case GpClass_Float: return eval_float(row, elem, (double[]){a[0].f, a[1].f, a[2].f});
     case GpClass_Int: out.i = row->sint(a[0].i, a[1].i, bits); break;
     case GpClass_Uint: out.u = row->uint(a[0].u, a[1].u, bits); break;
@@ -116,6 +117,7 @@ static const bool pred_holds[GP_PRED_COUNT][4] = {
 static Order order_of(GpScalar a, GpScalar b) {
     switch (gp_elem_info[a.elem].cls) {
     case GpClass_Float:
+    case GpClass_Code:
         return isnan(a.f) || isnan(b.f) ? Order_Unordered : ORDER(a.f, b.f);
     case GpClass_Int: return ORDER(a.i, b.i);
     case GpClass_Uint:

@@ -44,7 +44,7 @@ typedef enum GpIrAttr {
 
 /* Which element types a signature takes. */
 typedef enum GpSigElems {
-    GpSigElems_None, GpSigElems_Float, GpSigElems_Int, GpSigElems_Number, GpSigElems_Bits,
+    GpSigElems_None, GpSigElems_Float, GpSigElems_Int, GpSigElems_Number, GpSigElems_Codes, GpSigElems_Bits,
     GpSigElems_Any
 } GpSigElems;
 

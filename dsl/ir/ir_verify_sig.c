@@ -36,7 +36,7 @@ static bool is_alike(const GpIrType *a, const GpIrType *b) {
 }
 
 static bool is_integer(GpElem e) { return gp_elem_is_integer(e); }
-static bool is_number(GpElem e) { return gp_elem_is_integer(e) || gp_elem_is_float(e); }
+static bool is_number(GpElem e) { return gp_elems_hold(GpSigElems_Number, e); }
 
 /* (x, ..) -> x */
 static bool check_uniform(V *v, I *inst, uint32_t operands, const char *what) {
@@ -105,7 +105,7 @@ static bool check_Bitcast(V *v, I *inst) {
     if (!check_Cast(v, inst)) return false;
     GpElem a = in(inst, 0)->elem, b = out(inst)->elem;
     return need(v, inst,
-                gp_elem_info[a].bits == gp_elem_info[b].bits && is_number(a) && is_number(b),
+                gp_elem_info[a].bits == gp_elem_info[b].bits && a != GpElem_Bool && b != GpElem_Bool,
                 "both element types are numbers of one width");
 }
 

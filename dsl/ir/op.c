@@ -48,9 +48,10 @@ bool gp_sig_takes(GpSig sig, GpElem elem) { return gp_elems_hold(gp_sig_info[sig
 bool gp_elems_hold(GpSigElems elems, GpElem elem) {
     switch (elems) {
     case GpSigElems_None: return false;
-    case GpSigElems_Float: return gp_elem_is_float(elem);
+    case GpSigElems_Float: return gp_elem_info[elem].cls == GpClass_Float;
     case GpSigElems_Int: return gp_elem_is_integer(elem);
-    case GpSigElems_Number: return elem != GpElem_Bool;
+    case GpSigElems_Number: return elem != GpElem_Bool && gp_elem_info[elem].cls != GpClass_Code;
+    case GpSigElems_Codes: return elem != GpElem_Bool;
     case GpSigElems_Bits: return !gp_elem_is_float(elem);
     case GpSigElems_Any: return true;
     }

@@ -15,6 +15,13 @@ pub mod core {
     pub trait FloatElement: ElementType {}
     #[lang = "IntElement"]
     pub trait IntElement: ElementType {}
+    #[lang = "BitsElement"]
+    pub trait BitsElement: ElementType {}
+    pub trait ByteElement: ElementType {}
+    impl ByteElement for i8 {}
+    impl ByteElement for u8 {}
+    // Two f4e2m1fn in a byte, the first in its lower half.
+    pub type f4e2m1fnx2 = u8;
 
     #[lang = "Shape"]
     #[derive(Clone, Copy)]
@@ -207,6 +214,21 @@ pub mod core {
     #[intrinsic = "MatMul"]
     pub fn mmai<A: IntElement, const L: [i32; N], const R: [i32; N], const O: [i32; N], U: signedness::Mode, V: signedness::Mode>(lhs: Tile<A, L>, rhs: Tile<A, R>, acc: Tile<i32, O>, signedness_lhs: U, signedness_rhs: V) -> Tile<i32, O>;
 
+    #[intrinsic = "MatMulScaled"]
+    pub fn mmaf_scaled<A: ElementType, B: ElementType, const L: [i32; N], const R: [i32; N], const O: [i32; N], const U: [i32; N], const V: [i32; N]>(lhs: Tile<A, L>, rhs: Tile<A, R>, acc: Tile<f32, O>, lhs_scale: Tile<B, U>, rhs_scale: Tile<B, V>) -> Tile<f32, O>;
+    #[intrinsic = "PackBytes"]
+    pub fn pack<E: ElementType, B: ByteElement, const S: [i32; N], const R: [i32; N]>(source: Tile<E, S>) -> Tile<B, R>;
+    #[intrinsic = "UnpackBytes"]
+    pub fn unpack<E: ElementType, B: ByteElement, const S: [i32; N], const R: [i32; N]>(source: Tile<B, S>) -> Tile<E, R>;
+    impl<const S: [i32; N]> Tile<f4e2m1fn, S> {
+        #[intrinsic = "PackBytes"]
+        pub fn pack<const R: [i32; N]>(self, shape: Shape<R>) -> Tile<u8, R>;
+    }
+    impl<const S: [i32; N]> Tile<u8, S> {
+        #[intrinsic = "UnpackBytes"]
+        pub fn unpack<const R: [i32; N]>(self, shape: Shape<R>) -> Tile<f4e2m1fn, R>;
+    }
+
     // Comparison, selection, conversion
 
     #[intrinsic(CompareTile, "eq")]
@@ -265,11 +287,11 @@ pub mod core {
     #[intrinsic = "NamedInt"]
     pub fn shli<E: IntElement, const S: [i32; N], O: overflow::Mode>(lhs: Tile<E, S>, rhs: Tile<E, S>, overflow: O) -> Tile<E, S>;
     #[intrinsic = "NamedInt"]
-    pub fn andi<E: ElementType, const S: [i32; N]>(lhs: Tile<E, S>, rhs: Tile<E, S>) -> Tile<E, S>;
+    pub fn andi<E: BitsElement, const S: [i32; N]>(lhs: Tile<E, S>, rhs: Tile<E, S>) -> Tile<E, S>;
     #[intrinsic = "NamedInt"]
-    pub fn ori<E: ElementType, const S: [i32; N]>(lhs: Tile<E, S>, rhs: Tile<E, S>) -> Tile<E, S>;
+    pub fn ori<E: BitsElement, const S: [i32; N]>(lhs: Tile<E, S>, rhs: Tile<E, S>) -> Tile<E, S>;
     #[intrinsic = "NamedInt"]
-    pub fn xori<E: ElementType, const S: [i32; N]>(lhs: Tile<E, S>, rhs: Tile<E, S>) -> Tile<E, S>;
+    pub fn xori<E: BitsElement, const S: [i32; N]>(lhs: Tile<E, S>, rhs: Tile<E, S>) -> Tile<E, S>;
     #[intrinsic = "NamedInt"]
     pub fn shri<E: IntElement, const S: [i32; N]>(lhs: Tile<E, S>, rhs: Tile<E, S>) -> Tile<E, S>;
     #[intrinsic = "NamedInt"]
@@ -277,7 +299,7 @@ pub mod core {
     #[intrinsic = "NamedInt"]
     pub fn absi<E: IntElement, const S: [i32; N]>(x: Tile<E, S>) -> Tile<E, S>;
     #[intrinsic = "NamedInt"]
-    pub fn noti<E: ElementType, const S: [i32; N]>(x: Tile<E, S>) -> Tile<E, S>;
+    pub fn noti<E: BitsElement, const S: [i32; N]>(x: Tile<E, S>) -> Tile<E, S>;
     #[intrinsic = "NamedDivide"]
     pub fn divi<E: IntElement, const S: [i32; N], R: rounding::Mode>(lhs: Tile<E, S>, rhs: Tile<E, S>, rounding: R) -> Tile<E, S>;
     #[intrinsic = "NamedDivide"]

@@ -2,10 +2,15 @@
 package.path = (arg[0]:match("^(.*)/[^/]*$") or ".") .. "/?.lua;" .. package.path
 require "stream_row" {
   row = "add_f32", n = 1 << 28, inputs = 2, bar = { 0.99, 1.0, "higher" },
-  peer = "torch_add", peer_name = "torch.add",
+  twin = true, peer = "torch_add", peer_name = "torch.add",
   source = [[
     #[tile]
     fn run<const B: i32>(z: &mut Tensor<f32, {[B]}>, x: &Tensor<f32, {[-1]}>, y: &Tensor<f32, {[-1]}>) {
+        z.store(x.load_like(z) + y.load_like(z));
+    }
+
+    #[cutile::entry(unchecked_accesses = true)]
+    unsafe fn unchecked<const B: i32>(z: &mut Tensor<f32, {[B]}>, x: &Tensor<f32, {[-1]}>, y: &Tensor<f32, {[-1]}>) {
         z.store(x.load_like(z) + y.load_like(z));
     }
 

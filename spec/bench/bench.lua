@@ -223,19 +223,75 @@ function bench.count_for(f, seconds)
   end
 end
 
+-- Windows of `seconds` in which an arm {name, f} runs without a pause, all arms in random order, so
+-- many times as there are repetitions; f(count) gives the seconds a call. Results as alternate's.
+function bench.sustain(arms, seconds, repetitions)
+  seconds, repetitions = seconds or bench.option("seconds", 0.5), repetitions or bench.option("rounds", 5)
+  local results, turns = {}, {}
+  for i, arm in ipairs(arms) do
+    local ok, count = pcall(function()
+      arm[2](2)
+      local once = arm[2](3)
+      return math.max(1, math.ceil(seconds / arm[2](math.max(3, math.ceil(0.1 * seconds / once)))))
+    end)
+    if not ok and i == 1 then error(count, 0) end
+    results[arm[1]] = ok and { values = {}, count = count } or { error = tostring(count) }
+    if ok then turns[#turns + 1] = arm end
+  end
+  for _ = 1, repetitions do
+    for i = #turns, 2, -1 do
+      local j = math.random(i)
+      turns[i], turns[j] = turns[j], turns[i]
+    end
+    for _, arm in ipairs(turns) do
+      local result = results[arm[1]]
+      result.values[#result.values + 1] = arm[2](result.count)
+    end
+  end
+  for _, result in pairs(results) do
+    if result.values then result.median = bench.median(result.values) end
+  end
+  return results
+end
+
+-- The fastest of the arms {word, f}, and {word = seconds a call, or why it did not run}.
+function bench.choose(arms)
+  local best, least, tried = nil, math.huge, {}
+  for _, arm in ipairs(arms) do
+    local ok, got = pcall(function()
+      local count = bench.count_for(arm[2], 0.05)
+      local seconds = {}
+      for i = 1, 3 do seconds[i] = bench.batch(arm[2], count) end
+      return bench.median(seconds)
+    end)
+    tried[arm[1]] = ok and got or tostring(got):match("[^\n]*")
+    if ok and got < least then best, least = arm, got end
+  end
+  if not best then error("nothing ran: " .. bench.json(tried), 0) end
+  return best, tried
+end
+
+-- The ratio of medians, a / b; nil when one has none.
+function bench.over(a, b) return a.median and b.median and a.median / b.median end
+
 -- ---- Data ----------------------------------------------------------------------------------------
 
--- n normal values that repeat with a period; a prime one never falls in step with tiles.
-function bench.normal(n, period)
-  local t = gpu.empty { n }
+-- Normal values, n or of a shape, that repeat with a period; a prime one never falls in step with tiles.
+function bench.normal(shape, period, dtype)
+  local n = shape
+  if type(shape) == "table" then
+    n = 1
+    for _, extent in ipairs(shape) do n = n * extent end
+  end
+  local t = gpu.empty({ n }, dtype)
   local have = math.min(period, n)
-  t:slice({ 1, have }):copy_from(gpu.randn { have })
+  t:slice({ 1, have }):copy_from(gpu.randn({ have }, dtype))
   while have < n do
     local more = math.min(have, n - have)
     t:slice({ have + 1, have + more }):copy_from(t:slice { 1, more })
     have = have + more
   end
-  return t
+  return type(shape) == "table" and t:reshape(shape) or t
 end
 
 local function floats(t, from, count)
@@ -292,6 +348,16 @@ function bench.emit(row, bar, bar_on)
   io.stdout:flush()
 end
 
+-- Runs f, which emits a row of a script with several; what it raises becomes that row's error, and the
+-- others go on.
+function bench.row(name, f)
+  local ok, err = xpcall(f, tostring)
+  if ok then return end
+  print(bench.json { row = name, error = tostring(err) })
+  io.stdout:flush()
+  bench.has_failed = true
+end
+
 -- Runs f, which emits rows; what it raises becomes an error row, and the exit status 1.
 function bench.main(name, f)
   io.stdout:setvbuf("line")
@@ -305,7 +371,7 @@ function bench.main(name, f)
     io.stdout:flush()
   end
   stop()
-  os.exit(ok, true)
+  os.exit(ok and not bench.has_failed, true)
 end
 
 return bench

@@ -23,7 +23,7 @@ import time
 FOLDER = pathlib.Path(__file__).resolve().parent
 
 # (row, seconds it may take). The first rows are those whose figures would be missed most.
-ROWS = (("add", 60), ("copy", 60), ("launch", 60), ("compile", 70), ("device", 40), ("start", 20),
+ROWS = (("gemm", 150), ("attention", 120), ("add", 60), ("copy", 60), ("launch", 60), ("compile", 70), ("device", 40), ("start", 20),
         ("saxpy_cpu", 60), ("compile_cpu", 30))
 SCRIPTS = {"compile_cpu": ("compile.lua", "--device", "cpu")}
 
@@ -77,6 +77,54 @@ class Peers:
         x = self.once("x", lambda: torch.randn(n, device="cuda"))
         z = self.once("z", lambda: torch.empty_like(x))
         return self.timed(lambda: z.copy_(x), int(count))
+
+    def rotated(self, key, sets, make):
+        """A function that gives the next of `sets` values."""
+        values = self.once(key, lambda: [make() for _ in range(sets)])
+        turn = [0]
+
+        def following():
+            turn[0] = (turn[0] + 1) % sets
+            return values[turn[0]]
+        return following
+
+    def do_gemm(self, kind, n, sets, count):
+        """cuBLAS: bf16 as A B, tf32 and f8e4m3fn as A Bt."""
+        torch, n = self.torch(), int(n)
+        torch.backends.cuda.matmul.allow_tf32 = True
+        dtype = {"bf16": torch.bfloat16, "tf32": torch.float32, "f8e4m3fn": torch.float8_e4m3fn}[kind]
+
+        def pair():
+            return [torch.randn(n, n, device="cuda").to(dtype) for _ in range(2)]
+        following = self.rotated(("gemm", kind, n), int(sets), pair)
+        if kind == "f8e4m3fn":
+            one = self.once("one", lambda: torch.ones((), device="cuda"))
+
+            def call():
+                a, b = following()
+                torch._scaled_mm(a, b.t(), one, one, out_dtype=torch.bfloat16)
+        else:
+            c = self.once(("gemm out", kind, n), lambda: torch.empty(n, n, device="cuda", dtype=dtype))
+
+            def call():
+                a, b = following()
+                torch.matmul(a, b if kind == "bf16" else b.t(), out=c)
+        return self.timed(call, int(count))
+
+    def do_attention(self, depth, length, causal, batch, heads, sets, count):
+        """cuDNN's fused attention, forward."""
+        torch = self.torch()
+        from torch.nn.attention import SDPBackend, sdpa_kernel
+        shape = [int(x) for x in (batch, heads, length, depth)]
+
+        def triple():
+            return [torch.randn(*shape, device="cuda").to(torch.bfloat16) for _ in range(3)]
+        following = self.rotated(("attention", *shape), int(sets), triple)
+
+        def call():
+            torch.nn.functional.scaled_dot_product_attention(*following(), is_causal=causal == "true")
+        with sdpa_kernel(SDPBackend.CUDNN_ATTENTION):
+            return self.timed(call, int(count))
 
     def do_launch(self, what, count):
         call = self.once("launch " + what, getattr(self, "launcher_" + what))

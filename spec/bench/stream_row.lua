@@ -63,6 +63,21 @@ local function measure(spec)
   local r = bench.alternate(bench.option("rounds", 11), arms)
   check_all(kernels, z, inputs, launches[best], spec.reference)
   pcall(function() bench.python():ask("forget") end)
+  if spec.twin then
+    local part = z:tiles { best }
+    check_all(kernels, z, inputs, function() kernels.unchecked(part, inputs[1], inputs[2]):run() end, spec.reference)
+    local twins = bench.sustain {
+      { "ours", function(turns) return bench.batch(launches[best], turns) end },
+      { "twin", function(turns)
+        return bench.batch(function() kernels.unchecked(part, inputs[1], inputs[2]):run() end, turns)
+      end },
+    }
+    bench.emit({
+      row = "unchecked_" .. spec.row, n = n, tile = best, unit = "TB/s", value = bytes / twins.ours.median * 1e-12,
+      ratio = bench.over(twins.twin, twins.ours), peer = "its unchecked_accesses twin",
+      peer_value = bytes / twins.twin.median * 1e-12,
+    }, { 0.99, 0.997, "higher" })
+  end
   bench.emit({
     row = spec.row, n = n, tile = best, tiles = tiles, launches_per_batch = count,
     value = bytes / r.ours.median * 1e-12, unit = "TB/s", best = bytes / r.ours.min * 1e-12,

@@ -474,44 +474,25 @@ static Case same_case(GpOp op, GpElem elem, uint32_t operands) {
 }
 
 static void run_op(Tool *t, GpOp op, GpElem elem) {
-    bool is_float = gp_elem_is_float(elem), is_int = gp_elem_is_integer(elem);
     Case c = same_case(op, elem, 2);
+    if (!gp_sig_takes(gp_op_info[op].sig, elem))
+        return;
     switch (gp_op_info[op].sig) {
     case GpSig_Num1:
-        c.operands = 1;
-        if (is_float || is_int)
-            run_both(t, c);
-        break;
-    case GpSig_Num2:
-        if (is_float || is_int)
-            run_both(t, c);
-        break;
-    case GpSig_Int2:
-        if (is_int)
-            run_both(t, c);
-        break;
     case GpSig_Bits1:
-        c.operands = 1;
-        if (!is_float)
-            run_both(t, c);
-        break;
-    case GpSig_Bits2:
-        if (!is_float)
-            run_both(t, c);
-        break;
     case GpSig_Float1:
         c.operands = 1;
-        if (is_float)
-            run_both(t, c);
+        run_both(t, c);
         break;
+    case GpSig_Num2:
+    case GpSig_Int2:
+    case GpSig_Bits2:
     case GpSig_Float2:
-        if (is_float)
-            run_both(t, c);
+        run_both(t, c);
         break;
     case GpSig_Float3:
         c.operands = 3;
-        if (is_float)
-            run_both(t, c);
+        run_both(t, c);
         break;
     case GpSig_Cmp:
         c.to = GpElem_Bool;

@@ -18,6 +18,7 @@ local CLASSES = {
   map = { codes = "" },
   limitation = { ours = "accepted" },
   ["ill-shaped"] = { ours = "refused", codes = "G0153" },
+  large = { ours = "refused", codes = "G0254" },
   unsafe = { ours = "refused", codes = "E0133" },
 }
 

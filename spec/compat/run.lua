@@ -42,7 +42,7 @@ end
 local function first_failure(kernel, generics, is_cpu_only)
   local stages = {
     { "instantiate", function() kernel = kernel:with(generics) end },
-    { "ir", function() kernel:inspect "ir" end },
+    { "ir", function() kernel:inspect("ir", "cpu") end },
     { "cpu", function() kernel:inspect("asm", "cpu") end },
   }
   if not is_cpu_only then

@@ -39,6 +39,21 @@ local SIMT = {
       end
       return s
     end, { "p %* q > 9", "p * q >= 9" } },
+  { "operators", [[
+      use core::ops::{Add, Mul, Neg};
+      #[derive(Clone, Copy)]
+      struct V { p: i32, q: i32 }
+      impl Mul<i32> for V { type Output = V; fn mul(self, k: i32) -> V { V { p: self.p * k, q: self.q * k } } }
+      impl Mul<V> for V { type Output = i32; fn mul(self, o: V) -> i32 { self.p * o.p + self.q * o.q } }
+      impl Add for V { type Output = V; fn add(self, o: V) -> V { V { p: self.p + o.p, q: self.q + o.q } } }
+      impl Neg for V { type Output = V; fn neg(self) -> V { V { p: -self.p, q: -self.q } } }
+      fn twice<T: Add<Output = T> + Copy>(t: T) -> T { t + t }
+      fn scaled<T: Mul<i32>>(t: T) -> <T as Mul<i32>>::Output { t * 2 }
+      let v = V { p: a % 100, q: 3 };
+      (-twice(scaled(v))) * v + twice(v.p)]], function(a)
+      local p = math.fmod(a, 100)
+      return -4 * p * p - 36 + 2 * p
+    end, { "self.q %* o.q", "self.q + o.q" } },
   { "early", [[
       if a % 3 == 0 { return; }
       if a % 3 == 1 { a * 2 } else { a - 5 }]], function(a)

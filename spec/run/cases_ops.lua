@@ -76,7 +76,7 @@ local function check_refusals(h, row, types)
   for _, track in ipairs(TRACKS) do
     for _, dtype in ipairs(row[track] and formats.list or {}) do
       local is_refused = row.refuse and row.refuse[track] and row.refuse[track][dtype]
-      local is_other = row.becomes and row.becomes[track] and row.becomes[track][dtype]
+      local is_other = row.other and row.other[track] and row.other[track][dtype]
       if is_refused or not (takes[dtype] or is_other) then check_refusal(h, row, track, dtype) end
     end
   end

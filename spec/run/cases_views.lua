@@ -15,6 +15,14 @@ local KERNELS = [[
       y.store(tile + tile, [program_id(0), program_id(1)]);
   }
   #[tile]
+  unsafe fn double_nested(to: *mut f32, from: *mut f32, rows: i32, columns: i32, stride: i32) {
+      let x = matrix(from, rows, columns, stride);
+      let mut whole = matrix(to, rows, columns, columns);
+      let mut y = whole.partition_mut(shape![4, 8]);
+      let tile = x.partition(shape![4, 8]).load([program_id(0), program_id(1)]);
+      y.store(tile + tile, [program_id(0), program_id(1)]);
+  }
+  #[tile]
   unsafe fn shift(p: *mut f32, n: i32) {
       let x = make_tensor_view(pointer_to_tile(p), Shape::<{[-1]}> { dims: &[n] }, const_array![1], new_token_unordered());
       let y = make_tensor_view(pointer_to_tile(p).offset(1), Shape::<{[-1]}> { dims: &[n] }, const_array![1], new_token_unordered());
@@ -30,12 +38,16 @@ local checks = {}
 function checks.raw(h, k, wrong)
   for _, size in ipairs { { 4, 8, 8 }, { 5, 7, 9 }, { 9, 20, 31 } } do
     local rows, columns, stride = table.unpack(size)
-    local x, y = gpu.arange(rows * stride), gpu.zeros { rows * columns }
+    local x, y = gpu.arange(rows * stride), nil
     local grid = { (rows + 3) // 4, (columns + 7) // 8 }
-    k.double_raw:with { grid = grid }(y, x, rows, columns, stride):sync()
-    for i = 0, rows - 1 do
-      for j = 0, columns - 1 do
-        h.check(y[i * columns + j + 1] == 2 * (i * stride + j), "raw %d %d of %s", i, j, table.concat(size, " "))
+    -- a tensor that the kernel made has no tile of the block's own: partition_mut is of all of it
+    for _, name in ipairs { "double_nested", "double_raw" } do
+      y = gpu.zeros { rows * columns }
+      k[name]:with { grid = grid }(y, x, rows, columns, stride):sync()
+      for i = 0, rows - 1 do
+        for j = 0, columns - 1 do
+          h.check(y[i * columns + j + 1] == 2 * (i * stride + j), "%s %d %d of %s", name, i, j, table.concat(size, " "))
+        end
       end
     end
     if stride ~= columns then

@@ -5,7 +5,8 @@
 -- types, zero-extended for unsigned ones, with u64 in two's complement. A bool's is 0 or 1.
 local formats = {}
 
--- mantissa and exponent bits; `finite`: no infinity, conversions saturate, all ones is NaN.
+-- mantissa and exponent bits; `finite`: no infinity, conversions saturate, all ones is NaN;
+-- `whole`: no NaN either; `power`: the exponent is all there is; `code`: it has no arithmetic.
 local function float(size, exponent, mantissa, options)
   local f = { class = "float", size = size, exponent = exponent, mantissa = mantissa, bits = size * 8 }
   for k, v in pairs(options or {}) do f[k] = v end
@@ -17,7 +18,7 @@ local function integer(class, size)
 end
 
 formats.list = {
-  "f64", "f32", "f16", "bf16", "tf32", "f8e4m3fn", "f8e5m2",
+  "f64", "f32", "f16", "bf16", "tf32", "f8e4m3fn", "f8e5m2", "f8e8m0fnu", "f4e2m1fn",
   "i64", "i32", "i16", "i8", "u64", "u32", "u16", "u8", "bool",
 }
 
@@ -26,6 +27,8 @@ local F = {
   -- Kept as an f32 whose low 13 bits are zero.
   tf32 = float(4, 8, 10, { shift = 13 }),
   f8e4m3fn = float(1, 4, 3, { finite = true }), f8e5m2 = float(1, 5, 2),
+  f8e8m0fnu = float(1, 8, 0, { finite = true, power = true, code = true }),
+  f4e2m1fn = float(1, 2, 1, { finite = true, whole = true, code = true, bits = 4 }),
   i64 = integer("int", 8), i32 = integer("int", 4), i16 = integer("int", 2), i8 = integer("int", 1),
   u64 = integer("uint", 8), u32 = integer("uint", 4), u16 = integer("uint", 2), u8 = integer("uint", 1),
   bool = integer("bool", 1),
@@ -68,11 +71,24 @@ end
 
 local function is_negative(v) return v < 0 or v == 0 and 1 / v < 0 end
 
+-- Powers of two from 2^-127; halfway is the one of even code.
+local function encode_power(v)
+  if v ~= v or v < 0 then return 255 end
+  if v == 0 then return 0 end
+  if v == INF then return 254 end
+  local e = exponent_of(v)
+  local code, part = e + 127, scale(v, -e)
+  if part > 1.5 or part == 1.5 and code % 2 == 1 then code = code + 1 end
+  return math.max(0, math.min(code, 254))
+end
+
 -- The code of a float format for a double, rounded once.
 local function encode_small(f, v)
+  if f.power then return encode_power(v) end
   local sign = is_negative(v) and 1 << (f.exponent + f.mantissa) or 0
   local top = ((1 << f.exponent) - 1) << f.mantissa
-  local limit = f.finite and top + (1 << f.mantissa) - 2 or top
+  local limit = f.whole and top + (1 << f.mantissa) - 1 or f.finite and top + (1 << f.mantissa) - 2 or top
+  if v ~= v and f.whole then return limit end
   if v ~= v then return f.finite and top + (1 << f.mantissa) - 1 or top + (1 << (f.mantissa - 1)) end
   v = math.abs(v)
   if v == 0 then return sign end
@@ -85,10 +101,11 @@ local function encode_small(f, v)
 end
 
 local function decode_small(f, code)
+  if f.power then return code == 255 and NAN or 2.0 ^ (code - 127) end
   local width = f.exponent + f.mantissa
   local sign = code >> width & 1 == 1 and -1.0 or 1.0
   local e, m = code >> f.mantissa & ((1 << f.exponent) - 1), code & ((1 << f.mantissa) - 1)
-  if e == (1 << f.exponent) - 1 then
+  if e == (1 << f.exponent) - 1 and not f.whole then
     if not f.finite then return m == 0 and sign * INF or NAN end
     if m == (1 << f.mantissa) - 1 then return NAN end
   end

@@ -9,16 +9,18 @@
 --   types   overrides gpu.ops()[op].dtypes; what others are told is then not asked, unless `bound` says
 --   phrase  of an operator: what a type that is not taken is told, $T standing for the operand's type
 --   bound   of a tile function: the trait that such a type has not; FloatElement unless said
---   becomes {track = {dtype = op}}: a type that this is another operation on, which a row of that has
+--   other   {track = {dtype = true}}: a type that gets there another operation, or is told at launch
 --   simt_op what the expression of the SIMT track is in IR, when it is not op
 --   refuse  {track = {dtype = true}}: not taken on that track
 --   divisor b is nowhere zero for integers
 --   reference  the function of arith.lua, when it is not op's
 --   ulps    row of bounds.lua; nil: every bit counts
 local NATIVE_ONLY = { tf32 = true, f8e4m3fn = true, f8e5m2 = true } -- methods of core's floats
+local TOLD_AT_LAUNCH = { tile = { bool = true, f8e8m0fnu = true, f4e2m1fn = true } } -- spec/ui/lower/modes.rs
 local UNSIGNED = { u64 = true, u32 = true, u16 = true, u8 = true }
 local FLOATS = { "f64", "f32", "f16", "bf16", "tf32", "f8e4m3fn", "f8e5m2" }
 local INTEGERS = { "i64", "i32", "i16", "i8", "u64", "u32", "u16", "u8" }
+local BITS = { "i64", "i32", "i16", "i8", "u64", "u32", "u16", "u8", "bool" }
 
 local rows = {}
 local function row(r)
@@ -46,9 +48,9 @@ operator("neg", "-a", "a", "cannot apply unary operator `-` to type `$T`", { ari
 operator("not", "!a", "a", "cannot apply unary operator `!` to type `$T`", { arity = 1 })
 
 row { op = "min", arity = 2, tile = "min_tile(a, b)", simt = "a.min(b)", mutant = { "max_tile(a, b)", "a.max(b)" },
-  refuse = { simt = NATIVE_ONLY }, becomes = { tile = { bool = "and" } } }
+  refuse = { simt = NATIVE_ONLY }, other = TOLD_AT_LAUNCH }
 row { op = "max", arity = 2, tile = "max_tile(a, b)", simt = "a.max(b)", mutant = { "min_tile(a, b)", "a.min(b)" },
-  refuse = { simt = NATIVE_ONLY }, becomes = { tile = { bool = "or" } } }
+  refuse = { simt = NATIVE_ONLY }, other = TOLD_AT_LAUNCH }
 row { op = "and", name = "min.bool", reference = "min", arity = 2, types = { "bool" }, tile = "min_tile(a, b)",
   mutant = { "max_tile(a, b)" } }
 row { op = "or", name = "max.bool", reference = "max", arity = 2, types = { "bool" }, tile = "max_tile(a, b)",
@@ -120,7 +122,7 @@ row { op = "atan2", arity = 2, ulps = "atan2", tile = "atan2(a, b)", simt = "a.a
 -- Functions of cutile::core that name an operation of one class, with modes that change nothing.
 local function named(name, op, arity, class, modes, mutant, more)
   local args = table.concat({ "a", "b", "c" }, ", ", 1, arity)
-  local r = { op = op, name = name, arity = arity, types = class, bound = class == FLOATS and "FloatElement" or "IntElement",
+  local r = { op = op, name = name, arity = arity, types = class, bound = class == FLOATS and "FloatElement" or class == INTEGERS and "IntElement" or "BitsElement",
     tile = ("%s(%s%s)"):format(name, args, modes), mutant = { mutant } }
   for k, v in pairs(more or {}) do r[k] = v end
   row(r)
@@ -147,6 +149,10 @@ named("mini", "min", 2, INTEGERS, "", "max_tile(a, b)")
 named("maxi", "max", 2, INTEGERS, "", "min_tile(a, b)")
 named("shli", "shl", 2, INTEGERS, KEPT, "a >> b")
 named("shri", "shr", 2, INTEGERS, "", "a << b")
+named("andi", "and", 2, BITS, "", "a | b")
+named("ori", "or", 2, BITS, "", "a & b")
+named("xori", "xor", 2, BITS, "", "a | b")
+named("noti", "not", 1, BITS, "", "a")
 
 -- What a type that the row does not take is told: code and message.
 function rows.refusal(r, track, dtype)

@@ -34,6 +34,8 @@ static void test_storage_round_trip(void **state) {
                 from[b] = (uint8_t)(i >> 8 * (b & 1));
             if (e == GpElem_Bool)
                 from[0] &= 1;
+            if (e == GpElem_F4E2)
+                from[0] &= 0xf;
             if (e == GpElem_TF32)
                 from[0] = 0, from[1] &= 0xe0; /* what a tf32 can hold */
             to[bytes] = 0xa5;

@@ -1,0 +1,201 @@
+-- Attention forward, bf16, against cuDNN: heads of 128 and 64, the full matrix and the causal half, and
+-- the safe kernel against its unchecked twin. Online softmax over tiles of keys, two products a tile;
+-- the causal loop has masks only where a tile crosses the diagonal.
+-- Options: --depth 128|64, --n LENGTH, --tile 128x128, --heads N, --rotate BYTES.
+package.path = (arg[0]:match("^(.*)/[^/]*$") or ".") .. "/?.lua;" .. package.path
+local bench = require "bench"
+local gpu = require "gpulua"
+
+-- `o` comes with queries before heads, so that the blocks of a head follow each other and find its keys
+-- in the cache.
+local SOURCE = [[
+  %s fn %s<const BM: i32, const BN: i32, const D: i32>(
+      o: &mut Tensor<bf16, {[BM, 1, D]}>, q: &Tensor<bf16, {[-1, -1, D]}>, k: &Tensor<bf16, {[-1, -1, D]}>,
+      v: &Tensor<bf16, {[-1, -1, D]}>, scale: f32) {
+      let (i, head, _) = get_tile_block_id();
+      let pq = q.partition(shape![1, BM, D]);
+      let pk = k.partition(shape![1, BN, D]);
+      let pv = v.partition(shape![1, BN, D]);
+      let tq = pq.load([head, i, 0]).reshape(shape![BM, D]);
+      let mut most = constant(f32::NEG_INFINITY, shape![BM, 1]);
+      let mut sum = constant(0.0f32, shape![BM, 1]);
+      let mut acc = constant(0.0f32, shape![BM, D]);
+      for j in 0..%s {
+          let tk = pk.load([head, j, 0]).reshape(shape![BN, D]);
+          let scores = mma(tq, tk.transpose(), constant(0.0f32, shape![BM, BN]));
+          %s
+      }
+      %s
+      let out: Tile<bf16, {[BM, D]}> = convert_tile(acc / sum.broadcast(shape![BM, D]));
+      o.store(out.reshape(shape![BM, 1, D]));
+  }
+]]
+local STEP = [[
+          let tile_most = reduce_max(scores, 1).reshape(shape![BM, 1]) * scale;
+          let next = max_tile(most, tile_most);
+          let weights = exp2(scores * scale - next.broadcast(shape![BM, BN]));
+          let shrink = exp2(most - next);
+          sum = sum * shrink + reduce_sum(weights, 1).reshape(shape![BM, 1]);
+          let tv = pv.load([head, j, 0]).reshape(shape![BN, D]);
+          acc = mma(convert_tile(weights), tv, acc * shrink.broadcast(shape![BM, D]));
+          most = next;
+]]
+-- Rows i BM.. see keys up to their own; the tiles before i BM / BN need no mask.
+local DIAGONAL = [[
+      for j in i * BM / BN..((i + 1) * BM + BN - 1) / BN {
+          let tk = pk.load([head, j, 0]).reshape(shape![BN, D]);
+          let row = iota::<i32>(shape![BM]).reshape(shape![BM, 1]).broadcast(shape![BM, BN]) + i * BM;
+          let column = iota::<i32>(shape![BN]).reshape(shape![1, BN]).broadcast(shape![BM, BN]) + j * BN;
+          let all = mma(tq, tk.transpose(), constant(0.0f32, shape![BM, BN]));
+          let scores = select(ge_tile(row, column), all, constant(f32::NEG_INFINITY, shape![BM, BN]));
+]] .. STEP .. "}"
+local SAFE, UNCHECKED = "#[tile]", "#[cutile::entry(unchecked_accesses = true)] unsafe"
+local kernels = gpu.kernels(table.concat {
+  SOURCE:format(SAFE, "full", "num_tiles(&pk, 1)", STEP, ""),
+  SOURCE:format(UNCHECKED, "full_unchecked", "num_tiles(&pk, 1)", STEP, ""),
+  SOURCE:format(SAFE, "causal", "i * BM / BN", STEP, DIAGONAL),
+}, "attention.lua")
+
+-- {now, goal} of the ratio to cuDNN
+local ROWS = {
+  { depth = 128, kernel = "full", bar = { 0.95, 1.10 }, twin = true },
+  { depth = 128, kernel = "causal", bar = { 0.95, 1.18 } },
+  { depth = 64, kernel = "full", bar = { 0.85, 1.08 } },
+  { depth = 64, kernel = "causal", bar = { 0.85, 1.08 } },
+}
+local TILES = { { 128, 128 }, { 128, 64 }, { 192, 128 }, { 64, 128 }, { 64, 64 } }
+local LOG2_E = 1.4426950408889634
+
+local function candidates(n)
+  local given, list = bench.options.tile, {}
+  if given then
+    local m, depth = given:match("^(%d+)x(%d+)$")
+    return { { math.tointeger(m), math.tointeger(depth) } }
+  end
+  for _, tile in ipairs(TILES) do
+    -- Rows past the last key would need a mask.
+    if n % tile[1] == 0 and n % tile[2] == 0 then list[#list + 1] = tile end
+  end
+  return list
+end
+
+local function rows_of(t, head, from, to, depth)
+  return t:slice({ head, head }, { from, to }, { 1, depth }):copy():to_table()[1]
+end
+
+-- Row i of one head in doubles.
+local function reference(q, ks, vs, last, depth)
+  local scores, most, sum, out = {}, -math.huge, 0, {}
+  for j = 1, last do
+    local s, key = 0, ks[j]
+    for d = 1, depth do s = s + q[d] * key[d] end
+    scores[j] = s / depth ^ 0.5
+    most = math.max(most, scores[j])
+  end
+  for d = 1, depth do out[d] = 0 end
+  for j = 1, last do
+    local w, value = math.exp(scores[j] - most), vs[j]
+    sum = sum + w
+    for d = 1, depth do out[d] = out[d] + w * value[d] end
+  end
+  for d = 1, depth do out[d] = out[d] / sum end
+  return out
+end
+
+-- Every element of o is written, and of sampled rows each is what doubles give.
+local function check(call, o, set, is_causal, heads, n, depth)
+  local q, k, v = table.unpack(set)
+  o:fill(0 / 0)
+  call()
+  for head = 1, heads, math.max(1, heads // 2) do
+    local ks, vs = rows_of(k, head, 1, n, depth), rows_of(v, head, 1, n, depth)
+    for sample = 1, 6 do
+      local i = sample == 1 and 1 or sample == 2 and n or math.random(n)
+      local got = rows_of(o, head, i, i, depth)[1]
+      local want = reference(rows_of(q, head, i, i, depth)[1], ks, vs, is_causal and i or n, depth)
+      for d = 1, depth do
+        -- The weights are rounded to bf16 before the second product.
+        if not (math.abs(got[d] - want[d]) <= 2 ^ -8 * math.abs(want[d]) + 0.01 / (is_causal and i or n) ^ 0.5) then
+          error(("head %d, row %d, element %d is %.9g, the float64 reference gives %.9g"):format(head, i, d, got[d], want[d]), 0)
+        end
+      end
+    end
+  end
+  local bytes, at = o:to_bytes(), 1
+  while true do -- NaN in bf16: an exponent of ones with a fraction
+    local from = bytes:find("[\x81-\xff][\x7f\xff]", at)
+    if not from then break end
+    if from % 2 == 1 then error(("element %d was not written"):format(from // 2), 0) end
+    at = from + 1
+  end
+end
+
+local function measure(row)
+  local n, depth = bench.option("n", 8192), row.depth
+  local heads = bench.option("heads", math.max(1, 16384 // n) * 2048 // depth)
+  local batch = math.max(1, 16384 // n)
+  if heads % batch ~= 0 then batch = 1 end
+  local shape = { heads, n, depth }
+  local sets = math.max(1, math.ceil(bench.option("rotate", 300000000) / (6 * heads * n * depth)))
+  local inputs = {}
+  for i = 1, sets do
+    inputs[i] = {}
+    for part = 1, 3 do inputs[i][part] = bench.normal(shape, 4194301 - 2 * (3 * i + part), "bf16") end
+  end
+  local o, scale = gpu.empty(shape, "bf16"), LOG2_E / depth ^ 0.5
+  scale = string.unpack("<f", string.pack("<f", scale))
+  local function calls(kernel, tile)
+    local turn, part, fixed = 0, o:permute({ 2, 1, 3 }):tiles { tile[1], 1, depth }, kernel:with { BN = tile[2] }
+    local function at(i) fixed:run(part, inputs[i][1], inputs[i][2], inputs[i][3], scale) end
+    return function()
+      turn = turn % sets + 1
+      at(turn)
+    end, function() at(sets) end
+  end
+  local arms = {}
+  for i, tile in ipairs(candidates(n)) do
+    local following, last = calls(kernels[row.kernel], tile)
+    arms[i] = { table.concat(tile, "x"), following, tile = tile, last = last }
+  end
+  local best, tried = bench.choose(arms)
+  local is_causal = row.kernel == "causal"
+  check(best.last, o, inputs[sets], is_causal, heads, n, depth)
+  arms = {
+    { "ours", function(count) return bench.batch(best[2], count) end },
+    { "peer", function(count)
+      return (bench.python():ask("attention", depth, n, is_causal, batch, heads // batch, sets, count))
+    end },
+  }
+  if row.twin then
+    local twin, last = calls(kernels[row.kernel .. "_unchecked"], best.tile)
+    check(last, o, inputs[sets], is_causal, heads, n, depth)
+    arms[3] = { "twin", function(count) return bench.batch(twin, count) end }
+  end
+  local r = bench.sustain(arms)
+  pcall(function() bench.python():ask("forget") end)
+  local flop = 4 * heads * n * n * depth * (is_causal and 0.5 or 1)
+  local name = ("attention_%s_d%d"):format(row.kernel, depth)
+  bench.emit({
+    row = name, n = n, heads = heads, tile = best[1], tried = tried, sets = sets,
+    value = flop / r.ours.median * 1e-12, unit = "TFLOP/s", values = r.ours.values,
+    ratio = bench.over(r.peer, r.ours), peer = "cuDNN", peer_values = r.peer.values,
+    peer_value = r.peer.median and flop / r.peer.median * 1e-12, peer_error = r.peer.error,
+  }, { row.bar[1], row.bar[2], "higher" })
+  if row.twin then
+    bench.emit({
+      row = "unchecked_" .. name, n = n, value = flop / r.ours.median * 1e-12, unit = "TFLOP/s",
+      ratio = bench.over(r.twin, r.ours), peer = "its unchecked_accesses twin",
+      peer_value = r.twin.median and flop / r.twin.median * 1e-12, peer_error = r.twin.error,
+    }, { 0.99, 0.997, "higher" })
+  end
+end
+
+bench.main("attention", function()
+  gpu.seed(6)
+  for _, row in ipairs(ROWS) do
+    if bench.option("depth", row.depth) == row.depth then
+      bench.row(("attention_%s_d%d"):format(row.kernel, row.depth), function() measure(row) end)
+      collectgarbage()
+    end
+  end
+end)

@@ -1,0 +1,4 @@
+fn unknown() -> usize {
+    fn n<const N: usize>() -> usize { N }
+    n()
+}
