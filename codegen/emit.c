@@ -362,14 +362,37 @@ static void lower_make_tensor(GpEmit *e, const GpInst *inst) {
     }
 }
 
+static void lower_window(GpEmit *e, const GpInst *inst) {
+    const GpTensorArg *from = &e->tensors[inst->operands[0]->id];
+    GpTensorArg *t = &e->tensors[inst->results[0]->id];
+    uint32_t rank = inst->results[0]->type->shape.rank;
+    LLVMTypeRef i64 = LLVMInt64TypeInContext(e->ctx);
+    GpIrParam *param = GP_NEW(e->arena, GpIrParam);
+    *param = *from->param;
+    param->aligned16 = false;
+    *t = *from;
+    t->param = param;
+    LLVMValueRef offset = gp_emit_i64(e, 0);
+    for (uint32_t a = 0; a < rank; a++) {
+        LLVMValueRef start = LLVMBuildSExt(e->b, gp_emit_get(e, inst->operands[1 + a]), i64, "");
+        offset = LLVMBuildNSWAdd(e->b, offset, LLVMBuildNSWMul(e->b, start, t->stride[a], ""), "");
+        t->dim[a] = gp_emit_get(e, inst->operands[1 + rank + a]);
+    }
+    t->base = gp_emit_gep(e, inst->results[0]->type->elem, from->base, offset);
+}
+
 void gp_op_lower_tile(GpEmit *e, const GpInst *inst) {
     if (inst->op == GpOp_ProgramId || inst->op == GpOp_NumPrograms) {
         LLVMValueRef *from = inst->op == GpOp_ProgramId ? e->block_id : e->grid_dim;
         gp_emit_set(e, inst->results[0], from[inst->axis]);
     } else if (inst->op == GpOp_Dim) {
         gp_emit_set(e, inst->results[0], e->tensors[inst->operands[0]->id].dim[inst->axis]);
+    } else if (inst->op == GpOp_Below) {
+        gp_emit_set(e, inst->results[0], gp_emit_get(e, inst->operands[0]));
     } else if (inst->op == GpOp_MakeTensor) {
         lower_make_tensor(e, inst);
+    } else if (inst->op == GpOp_Window) {
+        lower_window(e, inst);
     } else if (e->is_gpu) {
         gp_tile_gpu_inst(e, inst);
     } else {

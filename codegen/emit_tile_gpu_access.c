@@ -143,10 +143,6 @@ typedef struct Sharing {
     bool has_store, has_places;
 } Sharing;
 
-static bool may_alias(const GpIrFn *fn, const GpValue *a, const GpValue *b) {
-    return a == b || (!gp_ir_is_unique(fn, a) && !gp_ir_is_unique(fn, b));
-}
-
 static bool is_same_place(GpEmit *e, const GpInst *a, const GpInst *b) {
     const GpShape *shape = gp_tile_shape(a);
     uint32_t first_a = a->op == GpOp_StoreTile ? 2 : 1, first_b = b->op == GpOp_StoreTile ? 2 : 1;
@@ -162,7 +158,7 @@ static bool is_same_place(GpEmit *e, const GpInst *a, const GpInst *b) {
 static void note_access(GpInst *inst, void *ud) {
     Sharing *s = ud;
     if ((inst->op != GpOp_LoadTile && inst->op != GpOp_StoreTile) ||
-        !may_alias(s->fn, inst->operands[0], s->tensor))
+        !gp_ir_may_alias(s->fn, inst->operands[0], s->tensor))
         return;
     s->has_store |= inst->op == GpOp_StoreTile;
     if (!s->first)

@@ -37,12 +37,8 @@ static void note_use(GpTilePlan *plan, const GpValue *v, const GpInst *sink, boo
         plan->is_far[id] = true;
 }
 
-static bool may_alias(const GpIrFn *fn, const GpValue *a, const GpValue *b) {
-    return a == b || (!gp_ir_is_unique(fn, a) && !gp_ir_is_unique(fn, b));
-}
-
 static bool writes_tensor(const GpIrFn *fn, const GpInst *inst, const GpValue *tensor) {
-    if (inst->op == GpOp_StoreTile && may_alias(fn, inst->operands[0], tensor))
+    if (inst->op == GpOp_StoreTile && gp_ir_may_alias(fn, inst->operands[0], tensor))
         return true;
     if (inst->op != GpOp_StoreTile && gp_ir_effect(inst) == GpEffect_Write)
         return true; /* through an address */

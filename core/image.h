@@ -61,6 +61,7 @@ typedef enum GpCheckKind {
     GpCheck_Tile,     /* tile coordinate `value` is not in 0..limit on `axis` */
     GpCheck_Divide,   /* division or remainder by zero; ends the thread */
     GpCheck_Assert,   /* assert!, panic!, unwrap; ends the thread */
+    GpCheck_Require,  /* what an access relies on, in words; ends the block */
 } GpCheckKind;
 
 /* A check that is left in the kernel. */
@@ -75,6 +76,13 @@ typedef struct GpGrid {
     uint32_t grid[3];  /* blocks */
     uint32_t block[3]; /* threads a block; 1, 1, 1 on the tile track (see `threads`) */
 } GpGrid;
+
+/* How the blocks of a launch share out the tiles of a partition. */
+typedef struct GpShare {
+    GpShape map;      /* rank 0: one tile for each block; else MappedPartitionMut's */
+    uint32_t blocks;  /* of a map */
+    bool is_prefix;   /* the grid is given and may leave tiles out at the end of an axis */
+} GpShare;
 
 /* Runs blocks [first, first + count) of the grid, in linear order x fastest. `params` is the
 ** parameter block. Re-entrant: the thread pool calls it from several threads at once. */

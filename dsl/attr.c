@@ -1,22 +1,16 @@
 /* Attributes of items. What is known and harmless is ignored, what is known and not there yet is
 ** refused by name, what is unknown is an error: nothing is dropped in silence. */
-#include "dsl/resolve.h"
+#include "dsl/attr.h"
 
-/* An attribute being read. */
-typedef struct Attr {
-    GpCollect *k;
-    GpDef *def;
-    GpAstAttr *node;
-    const char *name;
-} Attr;
+typedef GpAttr Attr;
 
 static GpCheck *check_of(const Attr *a) { return a->k->c; }
 
-static void refuse(const Attr *a, GpSpan span, const char *what) {
+void gp_attr_refuse(const Attr *a, GpSpan span, const char *what) {
     gp_primary_label(gp_diag(check_of(a)->diags, GpDiag_G0201, span, what), "not supported yet");
 }
 
-static void malformed(const Attr *a, GpSpan span, const char *expected) {
+void gp_attr_malformed(const Attr *a, GpSpan span, const char *expected) {
     gp_primary_label(gp_diag(check_of(a)->diags, GpDiag_G0202, span, a->name), "expected %s",
                      expected);
 }
@@ -32,18 +26,18 @@ static bool expect_fn(const Attr *a) {
 /* ---- values -----------------------------------------------------------------------------------
  */
 
-static bool read_int(const Attr *a, GpNode *n, uint32_t least, uint32_t *out) {
+bool gp_attr_int(const Attr *a, GpNode *n, uint32_t least, uint32_t *out) {
     uint64_t value;
     if (n->kind == GpNode_Lit && GP_AS(Lit, n)->tok == GpTok_Int &&
         gp_parse_int(GP_AS(Lit, n)->text, &value) && value >= least && value <= INT32_MAX) {
         *out = (uint32_t)value;
         return true;
     }
-    malformed(a, n->span, least ? "a positive integer literal" : "an integer literal");
+    gp_attr_malformed(a, n->span, least ? "a positive integer literal" : "an integer literal");
     return false;
 }
 
-static GpSym lone_name(GpNode *n) {
+GpSym gp_attr_name(GpNode *n) {
     if (n->kind != GpNode_PathExpr)
         return NULL;
     GpAstPath *p = GP_AS(Path, GP_AS(PathExpr, n)->path);
@@ -51,7 +45,7 @@ static GpSym lone_name(GpNode *n) {
 }
 
 /* The text of a string literal, NULL when n is none. */
-static GpSym string_of(const Attr *a, GpNode *n) {
+GpSym gp_attr_string(const Attr *a, GpNode *n) {
     if (!n || n->kind != GpNode_Lit || GP_AS(Lit, n)->tok != GpTok_Str)
         return NULL;
     GpSym text = GP_AS(Lit, n)->text;
@@ -61,25 +55,25 @@ static GpSym string_of(const Attr *a, GpNode *n) {
 }
 
 /* key = value; NULL when n is something else. */
-static GpSym key_of(GpNode *n, GpNode **value) {
+GpSym gp_attr_key(GpNode *n, GpNode **value) {
     if (n->kind != GpNode_Assign || GP_AS(Assign, n)->op != GpTok_Eq)
         return NULL;
     *value = GP_AS(Assign, n)->rhs;
-    return lone_name(GP_AS(Assign, n)->lhs);
+    return gp_attr_name(GP_AS(Assign, n)->lhs);
 }
 
-static bool is_true(const Attr *a, GpNode *n) {
+bool gp_attr_bool(const Attr *a, GpNode *n) {
     if (n->kind == GpNode_Lit &&
         (GP_AS(Lit, n)->tok == GpTok_True || GP_AS(Lit, n)->tok == GpTok_False))
         return GP_AS(Lit, n)->tok == GpTok_True;
-    malformed(a, n->span, "`true` or `false`");
+    gp_attr_malformed(a, n->span, "`true` or `false`");
     return false;
 }
 
 /* ---- kernels ----------------------------------------------------------------------------------
  */
 
-static void set_kernel(const Attr *a, GpTrack track) {
+void gp_attr_set_kernel(const Attr *a, GpTrack track) {
     GpKernelAttrs *kernel = &a->def->kernel;
     if (!expect_fn(a))
         return;
@@ -109,199 +103,67 @@ GpSchedule gp_kernel_schedule(const GpKernelAttrs *kernel, uint16_t sm) {
     return kernel->schedule;
 }
 
-static void malformed_schedule(const Attr *a, GpSpan span, GpScheduleKey key) {
-    GpText values = {.session = gp_arena_session(check_of(a)->arena)};
-    gp_schedule_print_values(key, &values);
-    malformed(a, span, gp_text_cstr(&values));
-    gp_text_free(&values);
-}
-
-static void read_schedule(const Attr *a, GpScheduleKey key, GpNode *arg, GpNode *value,
-                          GpSchedule *out) {
-    uint8_t *to = gp_schedule_at(out, key);
-    uint32_t number = 0;
-    if (*to)
-        malformed(a, arg->span, "each key once");
-    else if (key == GpScheduleKey_persistent)
-        *to = is_true(a, value) ? 2 : 1;
-    else if (read_int(a, value, 1, &number) && gp_schedule_allows(key, number))
-        *to = (uint8_t)number;
-    else if (number)
-        malformed_schedule(a, value->span, key);
-}
-
 static void read_Tile(const Attr *a) {
-    set_kernel(a, GpTrack_Tile);
+    gp_attr_set_kernel(a, GpTrack_Tile);
     if (a->node->tokens || a->node->value)
-        malformed(a, a->node->node.span, "`#[tile]` or `#[tile(warps = 8, stages = 4)]`");
+        gp_attr_malformed(a, a->node->node.span, "`#[tile]` or `#[tile(warps = 8, stages = 4)]`");
     for (uint32_t i = 0; i < a->node->args.len; i++) {
         GpNode *value, *arg = a->node->args.at[i];
-        GpSym name = key_of(arg, &value);
+        GpSym name = gp_attr_key(arg, &value);
         GpScheduleKey key;
         if (name && gp_schedule_find((GpStr){name->name, name->len}, &key))
-            read_schedule(a, key, arg, value, &a->def->kernel.schedule);
+            gp_attr_read_schedule(a, key, arg, value, &a->def->kernel.schedule);
         else
-            malformed(a, arg->span, "`warps`, `stages`, `cluster` or `persistent` with a value");
+            gp_attr_malformed(a, arg->span, "`warps`, `stages`, `cluster` or `persistent` with a value");
     }
 }
 
 static void read_Kernel(const Attr *a) {
-    set_kernel(a, GpTrack_Simt);
+    gp_attr_set_kernel(a, GpTrack_Simt);
     if (a->node->tokens || a->node->value)
-        malformed(a, a->node->node.span, "`#[kernel]` or `#[kernel(unchecked_indexing)]`");
+        gp_attr_malformed(a, a->node->node.span, "`#[kernel]` or `#[kernel(unchecked_indexing)]`");
     for (uint32_t i = 0; i < a->node->args.len; i++) {
         GpNode *arg = a->node->args.at[i], *value;
-        GpSym flag = lone_name(arg), key = key_of(arg, &value);
+        GpSym flag = gp_attr_name(arg), key = gp_attr_key(arg, &value);
         if (flag && strcmp(flag->name, "unchecked_indexing") == 0)
             a->def->kernel.unchecked = true;
         else if (key)
-            refuse(a, arg->span,
+            gp_attr_refuse(a, arg->span,
                    gp_arena_printf(check_of(a)->arena, "`%s` of `#[kernel]`", key->name));
         else
-            refuse(a, arg->span, "a list of types in `#[kernel]`");
+            gp_attr_refuse(a, arg->span, "a list of types in `#[kernel]`");
     }
 }
 
-/* Of a list `(key = value, ..)`; with one entry and no comma it is an expression in parentheses. */
-static GpNodeList hint_list(const Attr *a, GpNode **n) {
-    if ((*n)->kind == GpNode_Tuple)
-        return GP_AS(Tuple, *n)->items;
-    if ((*n)->kind == GpNode_Paren) {
-        *n = GP_AS(Paren, *n)->operand;
-        return (GpNodeList){.at = n, .len = 1};
-    }
-    malformed(a, (*n)->span, "`(sm_90 = (num_cta_in_cga = 2))`");
-    return (GpNodeList){0};
-}
-
-/* The peer's names. How many blocks share a multiprocessor, and what addresses are multiples of,
-** the compiler knows better. */
-static const struct Hint {
-    const char *name;
-    GpScheduleKey key; /* GpScheduleKey_count: a hint that changes nothing */
-} hint_rows[] = {
-    {"num_worker_warps_per_cta", GpScheduleKey_warps},
-    {"num_cta_in_cga", GpScheduleKey_cluster},
-    {"occupancy", GpScheduleKey_count},
-    {"max_divisibility", GpScheduleKey_count},
-};
-
-static void read_hint(const Attr *a, GpNode *arg, GpSchedule *out) {
-    GpNode *value;
-    uint32_t unused;
-    GpSym name = key_of(arg, &value);
-    for (size_t i = 0; name && i < GP_COUNT(hint_rows); i++) {
-        const struct Hint *row = &hint_rows[i];
-        if (strcmp(name->name, row->name) != 0)
-            continue;
-        if (row->key == GpScheduleKey_count)
-            (void)read_int(a, value, 1, &unused);
-        else
-            read_schedule(a, row->key, arg, value, out);
-        return;
-    }
-    malformed(a, arg->span,
-              "`num_worker_warps_per_cta`, `num_cta_in_cga`, `occupancy` or `max_divisibility`");
-}
-
-static bool read_arch(GpSym name, uint16_t *sm) {
-    uint32_t number = 0;
-    if (strncmp(name->name, "sm_", 3) != 0 || !name->name[3])
-        return false;
-    for (const char *c = name->name + 3; *c; c++) {
-        if (*c < '0' || *c > '9' || number > UINT16_MAX / 10)
-            return false;
-        number = number * 10 + (uint32_t)(*c - '0');
-    }
-    *sm = (uint16_t)number;
-    return true;
-}
-
-static void read_hints(const Attr *a, GpNode *list) {
-    GpKernelAttrs *kernel = &a->def->kernel;
-    GpNodeList archs = hint_list(a, &list);
-    kernel->hints = GP_NEW_ARRAY(check_of(a)->arena, GpArchHint, archs.len);
-    for (uint32_t i = 0; i < archs.len; i++) {
-        GpArchHint *hint = &kernel->hints[kernel->hint_count];
-        GpNode *value, *arg = archs.at[i];
-        GpSym arch = key_of(arg, &value);
-        if (!arch || !read_arch(arch, &hint->sm)) {
-            malformed(a, arg->span, "`sm_90 = (..)`");
-            continue;
-        }
-        for (uint32_t k = 0; k < kernel->hint_count; k++) {
-            if (kernel->hints[k].sm == hint->sm)
-                malformed(a, arg->span, "each GPU once");
-        }
-        GpNodeList keys = hint_list(a, &value);
-        for (uint32_t k = 0; k < keys.len; k++)
-            read_hint(a, keys.at[k], &hint->schedule);
-        kernel->hint_count++;
-    }
-}
-
-static void read_entry_key(const Attr *a, GpSym key, GpNode *arg, GpNode *value) {
-    const char *name = key->name;
-    if (strcmp(name, "optimization_hints") == 0) {
-        read_hints(a, value);
-    } else if (strcmp(name, "print_ir") == 0) {
-        (void)is_true(a, value); /* `gpulua emit` shows IR */
-    } else if (strcmp(name, "dump_mlir_dir") == 0) { /* likewise */
-        if (!string_of(a, value))
-            malformed(a, value->span, "a folder: `\"out\"`");
-    } else if (strcmp(name, "unchecked_accesses") == 0) {
-        a->def->kernel.unchecked = is_true(a, value);
-    } else if (strcmp(name, "deny_in_kernel_checks") == 0) {
-        if (is_true(a, value))
-            refuse(a, arg->span, gp_arena_printf(check_of(a)->arena, "`%s`", name));
-    } else if (strcmp(name, "preconditions") == 0 || strcmp(name, "use_debug_mlir") == 0) {
-        refuse(a, arg->span, gp_arena_printf(check_of(a)->arena, "`%s`", name));
-    } else {
-        malformed(a, arg->span, "`optimization_hints`, `preconditions` or `unchecked_accesses`");
-    }
-}
-
-static void read_Entry(const Attr *a) {
-    set_kernel(a, GpTrack_Tile);
-    for (uint32_t i = 0; i < a->node->args.len; i++) {
-        GpNode *value, *arg = a->node->args.at[i];
-        GpSym key = key_of(arg, &value);
-        if (key)
-            read_entry_key(a, key, arg, value);
-        else
-            malformed(a, arg->span, "`key = value`");
-    }
-    if (a->node->tokens && GP_AS(Tokens, a->node->tokens)->text->len)
-        malformed(a, a->node->node.span, "`key = value` pairs");
-}
+static void read_Entry(const Attr *a) { gp_attr_read_entry(a); }
 
 static void read_Bounds(const Attr *a) {
     GpKernelAttrs *kernel = &a->def->kernel;
     if (!expect_fn(a))
         return;
     if (a->node->args.len < 1 || a->node->args.len > 2) {
-        malformed(a, a->node->node.span,
+        gp_attr_malformed(a, a->node->node.span,
                   "`#[launch_bounds(max_threads)]` or `#[launch_bounds(max_threads, min_blocks)]`");
         return;
     }
-    if (read_int(a, a->node->args.at[0], 1, &kernel->max_threads) && kernel->max_threads > 1024) {
+    if (gp_attr_int(a, a->node->args.at[0], 1, &kernel->max_threads) && kernel->max_threads > 1024) {
         GpDiag *d = gp_diag(check_of(a)->diags, GpDiag_G0207, a->node->args.at[0]->span,
                             gp_arena_printf(check_of(a)->arena, "%u", kernel->max_threads));
         gp_primary_label(d, "at most 1024");
     }
     if (a->node->args.len == 2)
-        (void)read_int(a, a->node->args.at[1], 1, &kernel->min_blocks);
+        (void)gp_attr_int(a, a->node->args.at[1], 1, &kernel->min_blocks);
 }
 
 static void read_block(const Attr *a, GpNode *value) {
     GpKernelAttrs *kernel = &a->def->kernel;
     uint64_t product = 1;
     if (value->kind != GpNode_Tuple || GP_AS(Tuple, value)->items.len != 3) {
-        malformed(a, value->span, "three integers: `block = (256, 1, 1)`");
+        gp_attr_malformed(a, value->span, "three integers: `block = (256, 1, 1)`");
         return;
     }
     for (uint32_t i = 0; i < 3; i++) {
-        if (!read_int(a, GP_AS(Tuple, value)->items.at[i], 1, &kernel->block[i]))
+        if (!gp_attr_int(a, GP_AS(Tuple, value)->items.at[i], 1, &kernel->block[i]))
             return;
         product = GP_MIN(product * kernel->block[i], UINT64_C(1) << 40);
     }
@@ -320,21 +182,21 @@ static void read_Contract(const Attr *a) {
         return;
     for (uint32_t i = 0; i < a->node->args.len; i++) {
         GpNode *value, *arg = a->node->args.at[i];
-        GpSym key = key_of(arg, &value);
+        GpSym key = gp_attr_key(arg, &value);
         if (key && strcmp(key->name, "domain") == 0) {
-            if (read_int(a, value, 1, &kernel->domain) && kernel->domain > 3)
-                malformed(a, value->span, "1, 2 or 3");
+            if (gp_attr_int(a, value, 1, &kernel->domain) && kernel->domain > 3)
+                gp_attr_malformed(a, value->span, "1, 2 or 3");
         } else if (key && strcmp(key->name, "block") == 0) {
             read_block(a, value);
         } else if (key) {
-            refuse(a, arg->span,
+            gp_attr_refuse(a, arg->span,
                    gp_arena_printf(check_of(a)->arena, "`%s` of `#[launch_contract]`", key->name));
         } else {
-            malformed(a, arg->span, "`key = value`");
+            gp_attr_malformed(a, arg->span, "`key = value`");
         }
     }
     if (!kernel->domain && errors == gp_diags_errors(check_of(a)->diags))
-        malformed(a, a->node->node.span, "`domain = 1`");
+        gp_attr_malformed(a, a->node->node.span, "`domain = 1`");
 }
 
 /* A thread follows a pointer in its own `unsafe`; operations on pointer tiles are no such place. */
@@ -403,11 +265,11 @@ static void read_Device(const Attr *a) {
 
 static void read_Derive(const Attr *a) {
     for (uint32_t i = 0; i < a->node->args.len; i++) {
-        GpSym name = lone_name(a->node->args.at[i]);
+        GpSym name = gp_attr_name(a->node->args.at[i]);
         if (name && strcmp(name->name, "Copy") == 0)
             a->def->is_copy = true;
         else if (!name || (strcmp(name->name, "Clone") != 0 && strcmp(name->name, "Debug") != 0))
-            refuse(a, a->node->args.at[i]->span,
+            gp_attr_refuse(a, a->node->args.at[i]->span,
                    name ? gp_arena_printf(check_of(a)->arena, "`#[derive(%s)]`", name->name)
                         : "this derive");
     }
@@ -426,7 +288,7 @@ static void read_AnyRank(const Attr *a) {
 static void read_Ignore(const Attr *a) { (void)a; }
 
 static void read_Unsupported(const Attr *a) {
-    refuse(a, a->node->node.span, gp_arena_printf(check_of(a)->arena, "`#[%s]`", a->name));
+    gp_attr_refuse(a, a->node->node.span, gp_arena_printf(check_of(a)->arena, "`#[%s]`", a->name));
 }
 
 static bool expect_std(const Attr *a) {
@@ -458,14 +320,14 @@ static void read_Lang(const Attr *a) {
     };
     if (!expect_std(a))
         return;
-    a->def->lang = (GpLang)find_id(ids, GP_COUNT(ids), string_of(a, a->node->value));
+    a->def->lang = (GpLang)find_id(ids, GP_COUNT(ids), gp_attr_string(a, a->node->value));
     check_of(a)->std->lang[a->def->lang] = a->def;
 }
 
 static void read_Op(const Attr *a) {
     if (!expect_std(a))
         return;
-    GpSym spelling = string_of(a, a->node->value);
+    GpSym spelling = gp_attr_string(a, a->node->value);
     bool found = spelling && gp_op_find((GpStr){spelling->name, spelling->len}, &a->def->op);
     gp_assert(found);
     a->def->has_op = true;
@@ -485,11 +347,11 @@ static void read_Intrinsic(const Attr *a) {
     if (!expect_std(a))
         return;
     GpNodeList args = a->node->args;
-    GpSym id = args.len ? lone_name(args.at[0]) : string_of(a, a->node->value);
+    GpSym id = args.len ? gp_attr_name(args.at[0]) : gp_attr_string(a, a->node->value);
     gp_assert(id != NULL);
     a->def->intrinsic = (GpIntrinsic)find_id(ids, GP_COUNT(ids), id);
     a->def->track = tracks[a->def->intrinsic];
-    a->def->intrinsic_arg = args.len > 1 ? string_of(a, args.at[1]) : a->def->name;
+    a->def->intrinsic_arg = args.len > 1 ? gp_attr_string(a, args.at[1]) : a->def->name;
 }
 
 static const struct Row {
@@ -553,7 +415,7 @@ bool gp_check_part_attr(GpCollect *k, GpNode *node) {
     if (!row)
         report_unknown(k, a.node, a.name);
     else if (row->read == read_Unsupported)
-        refuse(&a, node->span, gp_arena_printf(k->c->arena, "`#[%s]`", a.name));
+        gp_attr_refuse(&a, node->span, gp_arena_printf(k->c->arena, "`#[%s]`", a.name));
     else if (row->read != read_Ignore)
         gp_primary_label(gp_diag(k->c->diags, GpDiag_G0204, node->span, a.name), "not an item");
     return false;

@@ -134,6 +134,9 @@ static void make_key(GpBinder *b) {
         const struct GpArgFacts *f = &inst->args[i];
         gp_text_printf(&t, "|%d,%d,%u,%d%d%d", (int)f->pass, (int)f->elem, f->rank, f->aligned16,
                        f->unit_stride, f->small);
+        for (uint32_t k = 0; k < f->rank; k++)
+            if (f->tile[k])
+                gp_text_printf(&t, "t%u=%lld", k, (long long)f->tile[k]);
     }
     bool failed = t.failed;
     hash_text(&t, inst->key);
@@ -219,6 +222,8 @@ static void bind_call(GpBinder *b) {
     if (!b->has_failed)
         gp_bind_grid(b);
     if (!b->has_failed)
+        gp_bind_preconditions(b);
+    if (!b->has_failed)
         make_key(b);
 }
 
@@ -228,6 +233,7 @@ static GpPass assumed_pass(GpParamForm form) {
     case GpParamForm_Slice:
         return GpPass_Shared;
     case GpParamForm_TensorMut:
+    case GpParamForm_Mapped:
     case GpParamForm_SliceMut:
     case GpParamForm_Disjoint:
     case GpParamForm_Pointer:
@@ -248,6 +254,8 @@ static uint8_t tensor_rank(const GpType *t) {
     return 1;
 }
 
+enum { ASSUMED_TILE = 16 };
+
 static void assume_arg(GpBinder *b, uint32_t i) {
     const GpType *t = gp_bind_type(b, i);
     GpParamForm form = gp_bind_form(t);
@@ -259,6 +267,8 @@ static void assume_arg(GpBinder *b, uint32_t i) {
         return;
     f->rank = tensor_rank(t);
     f->aligned16 = f->unit_stride = f->small = true;
+    for (uint32_t k = 0; form == GpParamForm_TensorMut && k < f->rank; k++)
+        f->tile[k] = ASSUMED_TILE; /* where the type leaves it open */
 }
 
 typedef struct Job {

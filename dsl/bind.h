@@ -1,7 +1,8 @@
 /* Inside launch binding (bind*.c): the state of one call. Not for other files.
 **
 ** Reading order: bind.c (driver, facts, key), bind_generic.c (generics by name and by inference),
-** bind_arg.c (an argument against its parameter), bind_grid.c (block and grid). */
+** bind_arg.c (an argument against its parameter), bind_grid.c (block and grid), bind_fact.c
+** (preconditions). */
 #ifndef GP_BIND_H
 #define GP_BIND_H
 
@@ -55,6 +56,7 @@ void gp_bind_arg(GpBinder *b, uint32_t i, bool is_second);
 typedef enum GpParamForm {
     GpParamForm_Tensor,
     GpParamForm_TensorMut,
+    GpParamForm_Mapped,
     GpParamForm_Slice,
     GpParamForm_SliceMut,
     GpParamForm_Disjoint,
@@ -65,6 +67,9 @@ typedef enum GpParamForm {
 GpParamForm gp_bind_form(const GpType *t);
 const GpType *gp_bind_elem_type(const GpType *t, GpParamForm form);
 bool gp_bind_elem(const GpType *t, GpElem *out);
+
+/* ---- bind_fact.c */
+void gp_bind_preconditions(GpBinder *b);
 
 /* ---- bind_grid.c */
 void gp_bind_block(GpBinder *b, const uint32_t given[3]);

@@ -22,6 +22,8 @@ GpParamForm gp_bind_form(const GpType *t) {
         return t->is_mut ? GpParamForm_SliceMut : GpParamForm_Slice;
     if (gp_ty_is_lang(t, GpLang_DisjointSlice))
         return GpParamForm_Disjoint;
+    if (gp_ty_is_lang(t, GpLang_MappedPartitionMut))
+        return GpParamForm_Mapped;
     if (t->kind == GpTy_RawPtr)
         return GpParamForm_Pointer;
     if (gp_bind_elem(t, &elem) || t->kind == GpTy_Param)
@@ -32,7 +34,7 @@ GpParamForm gp_bind_form(const GpType *t) {
 const GpType *gp_bind_elem_type(const GpType *t, GpParamForm form) {
     if (form == GpParamForm_Slice || form == GpParamForm_SliceMut)
         return t->inner->inner;
-    if (form == GpParamForm_Disjoint)
+    if (form == GpParamForm_Disjoint || form == GpParamForm_Mapped)
         return t->args[0].type;
     if (form == GpParamForm_Pointer)
         return t->inner;
@@ -47,6 +49,10 @@ static const char *describe(GpBinder *b, const GpArgDesc *a) {
         return gp_bind_text(b, "a tensor of `%s` with shape %s", gp_elem_info[a->elem].name,
                             gp_bind_shape(b, &a->shape));
     case GpArg_Partition:
+        if (a->share.map.rank)
+            return gp_bind_text(b, "a partition of `%s` in tiles of %s mapped by %s",
+                                gp_elem_info[a->elem].name, gp_bind_shape(b, &a->tile),
+                                gp_bind_shape(b, &a->share.map));
         return gp_bind_text(b, "a partition of `%s` in tiles of %s", gp_elem_info[a->elem].name,
                             gp_bind_shape(b, &a->tile));
     case GpArg_Int:
@@ -70,6 +76,14 @@ static void wrong_kind(GpBinder *b, const GpArgDesc *a, const GpType *t, const c
 
 /* ---- Element types and extents ----------------------------------------------------------------
  */
+
+/* Tile extents that the type leaves open are part of the code. */
+static void note_tile(GpBinder *b, uint32_t i, const GpType *tensor, const GpShape *tile) {
+    const GpShapeTy *sh = tensor->args[1].shape;
+    for (int k = 0; sh->kind == GpShape_List && k < sh->rank && k < tile->rank; k++)
+        if (sh->dim[k]->kind == GpConst_Dynamic)
+            b->inst->args[i].tile[k] = tile->dim[k];
+}
 
 static bool match_elem(GpBinder *b, const GpType *t, GpElem elem) {
     GpElem want;
@@ -101,14 +115,12 @@ static bool match_extent(GpBinder *b, const GpConst *c, int64_t extent, int axis
     return is_lone ? gp_bind_set_int(b, c->terms[0].atoms[0].param, extent) : true;
 }
 
-static bool match_shape(GpBinder *b, const GpType *tensor, const GpShape *shape, const char *what,
-                        bool is_second) {
-    const GpShapeTy *sh = NULL;
-    for (uint32_t i = 0; i < tensor->arg_count; i++)
-        if (tensor->args[i].kind == GpGArg_Shape)
-            sh = tensor->args[i].shape;
-    if (!sh)
+/* The tensor's generic `arg`, a shape, against one of the host. */
+static bool match_shape(GpBinder *b, const GpType *tensor, uint32_t arg, const GpShape *shape,
+                        const char *what, bool is_second) {
+    if (arg >= tensor->arg_count || tensor->args[arg].kind != GpGArg_Shape)
         return true;
+    const GpShapeTy *sh = tensor->args[arg].shape;
     if (sh->kind == GpShape_Param)
         return gp_bind_set_shape(b, sh->param, shape);
     if (sh->rank != shape->rank) {
@@ -180,7 +192,7 @@ static void bind_tensor(GpBinder *b, uint32_t i, const GpType *t, bool is_second
         return;
     }
     if (match_elem(b, t->inner->args[0].type, a->elem) &&
-        match_shape(b, t->inner, &a->shape, "extent", is_second))
+        match_shape(b, t->inner, 1, &a->shape, "extent", is_second))
         find_facts(b, i, a, GpPass_Shared, false);
 }
 
@@ -192,8 +204,29 @@ static void bind_tensor_mut(GpBinder *b, uint32_t i, const GpType *t, bool is_se
                                            : NULL);
         return;
     }
+    if (a->share.map.rank) {
+        wrong_kind(b, a, t, "a mapped partition is for a `MappedPartitionMut`");
+        return;
+    }
     if (match_elem(b, t->inner->args[0].type, a->elem) &&
-        match_shape(b, t->inner, &a->tile, "a tile extent of", is_second))
+        match_shape(b, t->inner, 1, &a->tile, "a tile extent of", is_second)) {
+        find_facts(b, i, a, GpPass_Unique, false);
+        note_tile(b, i, t->inner, &a->tile);
+    }
+}
+
+static void bind_mapped(GpBinder *b, uint32_t i, const GpType *t, bool is_second) {
+    const GpArgDesc *a = &b->request->args[i];
+    if (a->kind != GpArg_Partition || !a->share.map.rank) {
+        wrong_kind(b, a, t,
+                   a->kind == GpArg_Partition || a->kind == GpArg_Tensor
+                       ? "its tiles are shared out by a map: `t:tiles{..}:map({1, 1}, blocks)`"
+                       : NULL);
+        return;
+    }
+    if (match_elem(b, t->args[0].type, a->elem) &&
+        match_shape(b, t, 1, &a->tile, "a tile extent of", is_second) &&
+        match_shape(b, t, 2, &a->share.map, "a map entry of", is_second))
         find_facts(b, i, a, GpPass_Unique, false);
 }
 
@@ -253,6 +286,9 @@ void gp_bind_arg(GpBinder *b, uint32_t i, bool is_second) {
         return;
     case GpParamForm_TensorMut:
         bind_tensor_mut(b, i, t, is_second);
+        return;
+    case GpParamForm_Mapped:
+        bind_mapped(b, i, t, is_second);
         return;
     case GpParamForm_Slice:
     case GpParamForm_SliceMut:

@@ -93,6 +93,8 @@ static bool grid_of_partition(GpBinder *b, uint32_t arg) {
     const GpArgDesc *a = &b->request->args[arg];
     uint32_t one[3] = {1, 1, 1};
     copy_dims(b->inst->grid, one);
+    if (a->share.map.rank)
+        return set_extent(b, arg, 0, a->share.blocks);
     for (int i = 0; i < a->tile.rank; i++) {
         int64_t tiles = a->tile.dim[i] > 0 ? count_blocks(a->shape.dim[i], a->tile.dim[i]) : 0;
         if (i < 3 && !set_extent(b, arg, i, tiles))
@@ -112,7 +114,7 @@ static bool grid_of_tiles(GpBinder *b, uint32_t *from) {
     uint32_t first[3] = {0};
     bool has_one = false;
     for (uint32_t i = 0; i < b->inst->arg_count; i++) {
-        if (b->request->args[i].kind != GpArg_Partition)
+        if (b->request->args[i].kind != GpArg_Partition || b->request->args[i].share.is_prefix)
             continue;
         if (!grid_of_partition(b, i))
             return false;
@@ -166,6 +168,26 @@ static void check_domain(GpBinder *b) {
     }
 }
 
+/* A grid leaves tiles of a prefix out at most. */
+static void check_prefixes(GpBinder *b) {
+    uint32_t grid[3];
+    memcpy(grid, b->inst->grid, sizeof grid);
+    for (uint32_t i = 0; i < b->inst->arg_count && !b->has_failed; i++) {
+        const GpArgDesc *a = &b->request->args[i];
+        if (a->kind != GpArg_Partition || !a->share.is_prefix || !grid_of_partition(b, i))
+            continue;
+        for (int axis = 0; axis < 3 && !b->has_failed; axis++) {
+            if (grid[axis] <= b->inst->grid[axis])
+                continue;
+            GpDiag *d = gp_bind_refuse(b, GpDiag_G0322, gp_bind_kernel_name(b), "");
+            gp_primary_label(d, "the grid is %s, but argument %u, `%s`, has %s tiles: too few on axis %d",
+                             name_dims(b, grid), i + 1, gp_bind_param_name(b, i),
+                             name_dims(b, b->inst->grid), axis);
+        }
+    }
+    memcpy(b->inst->grid, grid, sizeof grid);
+}
+
 static void bind_tile_grid(GpBinder *b) {
     const uint32_t *given = b->request->grid;
     uint32_t from = 0, want[3];
@@ -192,6 +214,8 @@ static void bind_tile_grid(GpBinder *b) {
 void gp_bind_grid(GpBinder *b) {
     if (b->kernel->kernel.track == GpTrack_Tile) {
         bind_tile_grid(b);
+        if (!b->has_failed)
+            check_prefixes(b);
         return;
     }
     if (is_given(b->request->grid))

@@ -202,6 +202,15 @@ static const GpType *check_bounds(GpBody *b, GpNode *n) {
     return lo;
 }
 
+/* The index of a tile for a schedule, a number for a Dim; NULL for anything else. */
+static const GpType *item_of(GpBody *b, const GpType *t) {
+    if (gp_ty_is_lang(t, GpLang_Dim))
+        return gp_ty_elem(b->c->types, GpElem_I32);
+    const GpDef *index = b->c->std->lang[GpLang_PartitionIndex];
+    return gp_ty_is_lang(t, GpLang_PartitionIndices) ? gp_ty_adt(b->c->types, index, t->args, 1)
+                                                     : NULL;
+}
+
 static const GpType *report_iter(GpBody *b, GpNode *iter, const GpType *t) {
     const GpType *inner = t->kind == GpTy_Ref ? gp_body_head(b, t->inner) : t;
     if (t->kind == GpTy_Error)
@@ -247,7 +256,9 @@ static const GpType *check_iter(GpBody *b, GpNode *iter) {
         gp_body_set_res(b, n, GpRes_Operator);
         n->type = m->receiver->type;
     } else {
-        return report_iter(b, n, gp_body_known(b, gp_body_expr(b, iter, NULL)));
+        const GpType *t = gp_body_known(b, gp_body_expr(b, iter, NULL));
+        item = item_of(b, t);
+        return item ? item : report_iter(b, n, t);
     }
     for (GpNode *p = iter; p != n; p = GP_AS(Paren, p)->operand)
         p->type = n->type;

@@ -228,7 +228,7 @@ static void check_tuple(GpBody *b, GpNode *pat, const GpType *type, BindMode mod
 
 static void check_slice(GpBody *b, GpNode *pat, const GpType *type, BindMode mode, PatCtx *ctx) {
     GpNodeList pats = GP_AS(PatSlice, pat)->pats;
-    const GpType *t = gp_body_known(b, type);
+    const GpType *t = gp_zonk(b->c, gp_body_known(b, type));
     int64_t count;
     if (t->kind != GpTy_Array || !gp_const_value(t->count, &count)) {
         forget(b, pats, ctx);

@@ -245,6 +245,36 @@ static void check_strides(const TileCall *c) {
                            strides.rank == 1 ? "" : "s", shape.rank));
 }
 
+/* (i32, ..) with an entry for each axis of argument 0, as the result. */
+static void check_parts(const TileCall *c) {
+    GpDims x;
+    const GpType *ret = gp_zonk(c->b->c, c->ret), *items[GP_MAX_RANK];
+    if (ret->kind == GpTy_Array) {
+        check_extents(c);
+        return;
+    }
+    if (!dims_of(c, 0, &x))
+        return;
+    for (uint8_t i = 0; i < x.rank; i++)
+        items[i] = gp_ty_elem(c->b->c->types, GpElem_I32);
+    gp_unify(c->b->c, ret, gp_ty_tuple(c->b->c->types, items, x.rank));
+}
+
+/* A tuple or Coord argument has an entry for each axis of the view. */
+static void check_entries(const TileCall *c, uint32_t arg) {
+    GpDims x;
+    const GpType *t = gp_zonk(c->b->c, gp_expr_type(argument(c, arg)));
+    bool is_coord = t->kind == GpTy_Adt && t->def->field_count;
+    uint32_t count = is_coord ? t->def->field_count : t->arg_count;
+    if ((t->kind != GpTy_Tuple && !is_coord) || !dims_of(c, 0, &x) || count == x.rank)
+        return;
+    misfit(c, argument(c, arg)->span, "there is one entry for each axis",
+           gp_arena_printf(c->b->c->arena, "the view has rank %u", x.rank));
+}
+
+static void check_bounds(const TileCall *c) { check_entries(c, 1); }
+static void check_store_index(const TileCall *c) { check_entries(c, 2); }
+
 static void check_second(const TileCall *c) { check_coords(c, 1); }
 static void check_third(const TileCall *c) { check_coords(c, 2); }
 
@@ -273,7 +303,9 @@ static const Rule rules[] = {
     {GpIntrinsic_PartitionLoad, check_second},   {GpIntrinsic_PartitionRead, check_second},
     {GpIntrinsic_PartitionWrite, check_third},   {GpIntrinsic_TensorPartition, check_partition},
     {GpIntrinsic_PartitionFull, check_partition},     {GpIntrinsic_PartitionNested, check_partition},
-    {GpIntrinsic_MakeTensor, check_strides},          {GpIntrinsic_PartitionPadded, check_partition},   {GpIntrinsic_PartitionPermuted, check_partition},
+    {GpIntrinsic_IndexParts, check_parts},            {GpIntrinsic_WithBounds, check_bounds},
+    {GpIntrinsic_BoundedLoad, check_bounds},          {GpIntrinsic_BoundedStore, check_store_index},
+    {GpIntrinsic_MappedStore, check_store_index},     {GpIntrinsic_MakeTensor, check_strides},          {GpIntrinsic_PartitionPadded, check_partition},   {GpIntrinsic_PartitionPermuted, check_partition},
 };
 
 void gp_body_check_tile_call(GpBody *b, const GpDef *fn, GpNode *receiver, const GpNodeList *args,

@@ -25,6 +25,20 @@ typedef enum GpDefKind {
     GpDef_ConstParam, GpDef_Macro,
 } GpDefKind;
 
+/* dim(param, axis) of a precondition. */
+typedef struct GpExtentName {
+    uint32_t param, axis;
+    GpSpan span;
+} GpExtentName;
+
+/* What holds of every launch: left == right, or left is a multiple of divisor. */
+typedef struct GpPrecondition {
+    GpExtentName left, right;
+    bool is_equal;
+    uint32_t divisor; /* 0: is_equal */
+    GpSpan span;
+} GpPrecondition;
+
 /* Attributes of a kernel, from #[kernel], #[launch_bounds], #[launch_contract], #[tile], #[cutile::entry]. */
 /* optimization_hints of one GPU, `sm_90`. */
 typedef struct GpArchHint {
@@ -43,6 +57,9 @@ typedef struct GpKernelAttrs {
     GpSchedule schedule;    /* #[tile(warps = 8, ..)] */
     GpArchHint *hints;
     uint32_t hint_count;
+    bool denies_checks;     /* deny_in_kernel_checks */
+    GpPrecondition *preconditions;
+    uint32_t precondition_count;
 } GpKernelAttrs;
 /* What the attributes ask for on sm_<sm>. */
 GpSchedule gp_kernel_schedule(const GpKernelAttrs *kernel, uint16_t sm);

@@ -137,9 +137,20 @@ static GpVal add_pointer(GpLower *lo, const GpInstance *inst, uint32_t arg, cons
                                         param_name(lo, arg)));
 }
 
+static GpVal add_mapped(GpLower *lo, const GpInstance *inst, uint32_t arg, const GpType *t) {
+    GpShape shape = gp_lower_adt_shape(lo, t);
+    for (int i = 0; i < shape.rank; i++)
+        shape.dim[i] = GP_DYNAMIC;
+    const GpIrType *type = gp_ir_tensor(lo->fn, gp_lower_adt_elem(t), &shape);
+    GpIrParam facts = param_facts(inst, GpParam_Base, arg, true);
+    return gp_lower_whole_view(lo, t, gp_ir_add_param(lo->fn, type, facts, param_name(lo, arg)));
+}
+
 static GpVal add_param(GpLower *lo, const GpInstance *inst, uint32_t arg, const GpType *t,
                        Lens *lens) {
     GpElem elem;
+    if (gp_ty_is_lang(t, GpLang_MappedPartitionMut))
+        return add_mapped(lo, inst, arg, t);
     if (t->kind == GpTy_Ref && gp_ty_is_lang(t->inner, GpLang_Tensor))
         return add_tensor(lo, inst, arg, t);
     if (t->kind == GpTy_Ref && t->inner->kind == GpTy_Slice &&
@@ -259,7 +270,8 @@ static void run(GpSession *s, void *ud) {
                   .types = m->std->types,
                   .arena = job->arena,
                   .diags = job->diags,
-                  .kernel = job->instance->kernel};
+                  .kernel = job->instance->kernel,
+                  .instance = job->instance};
     lo.check = (GpCheck){.module = m,
                          .std = m->std,
                          .arena = job->arena,
@@ -269,6 +281,8 @@ static void run(GpSession *s, void *ud) {
     lower_kernel(&lo, job->instance);
     if (!lo.has_failed)
         verify(&lo);
+    if (!lo.has_failed && lo.kernel->kernel.denies_checks)
+        gp_lower_deny_checks(&lo);
     if (lo.has_failed)
         return;
     gp_ir_run_passes(lo.fn, GpPassStage_Semantic);

@@ -111,6 +111,7 @@ typedef struct GpLower {
     bool is_too_large;
     const GpType *refused_tile; /* reported last for its extents */
     const GpDef *kernel;
+    const GpInstance *instance;
     GpLowerFrame *frame;
     GpLowerTarget *targets;
     uint32_t depth; /* of expressions */
@@ -119,6 +120,8 @@ typedef struct GpLower {
     GpMap escaping; /* locals whose address is a value: lower_escape.c */
     GpMap scanned;  /* bodies that were searched for them */
     GpMap closures; /* closure node -> GpLowerFrame that made it */
+    GpMap below;    /* index value -> GpValue that it is below; it is not negative */
+    GpMap minted;   /* index value -> GpMint: the schedule that it is a coordinate of */
     GP_VEC(GpVar *) live;
     GP_VEC(GpLeaf) leaves;
 } GpLower;
@@ -139,6 +142,9 @@ const char *gp_lower_text(GpLower *lo, GpSpan span);
 /* The leaves of a partition: its tensor, the padding value, then for each axis the tile
 ** coordinate of its first tile, how many tiles it has, and the tensor's axis that it is. */
 enum { GP_VIEW_LEAD = 2, GP_VIEW_PER_AXIS = 3 };
+/* The leaves of a schedule: the ids of the tensors whose partitions it is of (twice the one, or
+** two that share it), then for each axis how many tiles there are, the first, and how many. */
+enum { GP_SCHEDULE_LEAD = 2, GP_SCHEDULE_PER_AXIS = 3 };
 uint32_t gp_lower_leaf_count(GpLower *lo, const GpType *t);
 /* Leaves before field i of a tuple or struct. */
 uint32_t gp_lower_field_at(GpLower *lo, const GpType *t, uint32_t i);
@@ -179,6 +185,9 @@ typedef struct GpLowerScope {
 } GpLowerScope;
 GpLowerScope gp_lower_open_scope(GpLower *lo);
 void gp_lower_close_scope(GpLower *lo, GpLowerScope scope);
+
+/* ---- lower_deny.c */
+void gp_lower_deny_checks(GpLower *lo);
 
 /* ---- lower_escape.c */
 void gp_lower_find_escaping(GpLower *lo, GpNode *body);
@@ -295,8 +304,14 @@ GpVal gp_lower_continue(GpLower *lo, GpNode *n);
 GpVal gp_lower_loop(GpLower *lo, GpNode *n);
 GpVal gp_lower_while(GpLower *lo, GpNode *n);
 GpVal gp_lower_for(GpLower *lo, GpNode *n);
+/* `for index in z.iter_indices()` (lower_intrinsic_mapped.c): first, end and step of the loop over
+** the schedule's tiles; and the coordinates of tile t. False after a report. */
+bool gp_lower_schedule_range(GpLower *lo, const GpVal *schedule, GpSpan span, GpValue *out[3]);
+GpVal gp_lower_schedule_index(GpLower *lo, const GpVal *schedule, GpValue *t, const GpType *index);
 
 /* ---- lower_intrinsic*.c */
+/* A partition of type t: all of the tensor in tiles. */
+GpVal gp_lower_whole_view(GpLower *lo, const GpType *t, GpValue *tensor);
 typedef struct GpLowerCall {
     GpNode *node;
     const GpDef *def;

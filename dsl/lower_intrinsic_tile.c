@@ -11,13 +11,78 @@ GpValue *gp_tile_axis_op(GpLower *lo, GpOp op, uint32_t axis) {
     return inst->results[0];
 }
 
+/* An axis of an argument. */
+typedef struct Extent {
+    uint32_t param, axis;
+} Extent;
+
+static bool is_extent(const GpExtentName *e, Extent x) {
+    return e->param == x.param && e->axis == x.axis;
+}
+
+static bool is_before(const GpExtentName *e, Extent x) {
+    return e->param < x.param || (e->param == x.param && e->axis < x.axis);
+}
+
+/* Of the extents that preconditions make equal, the first stands for all. */
+static Extent settle(const GpLower *lo, Extent x) {
+    const GpKernelAttrs *k = &lo->kernel->kernel;
+    for (uint32_t i = 0; i < k->precondition_count; i++) {
+        const GpPrecondition *p = &k->preconditions[i];
+        const GpExtentName *other = is_extent(&p->left, x)    ? &p->right
+                                    : is_extent(&p->right, x) ? &p->left
+                                                              : NULL;
+        if (!p->is_equal || !other || !is_before(other, x))
+            continue;
+        x = (Extent){other->param, other->axis};
+        i = UINT32_MAX; /* again from the start */
+    }
+    return x;
+}
+
+/* The extent as one of an argument's; false for tensors that the kernel made. */
+static bool find_extent(const GpLower *lo, const GpValue *tensor, uint32_t axis, Extent *out) {
+    if (tensor->inst || tensor->region != lo->fn->body)
+        return false;
+    *out = settle(lo, (Extent){lo->fn->params[tensor->index].arg, axis});
+    return true;
+}
+
+static GpValue *argument(const GpLower *lo, uint32_t arg) {
+    for (uint32_t i = 0; i < lo->fn->param_count; i++)
+        if (lo->fn->params[i].arg == arg)
+            return lo->fn->body->params[i];
+    gp_unreachable();
+}
+
+bool gp_tile_is_multiple(GpLower *lo, GpValue *tensor, uint32_t axis, int64_t of) {
+    const GpKernelAttrs *k = &lo->kernel->kernel;
+    Extent x;
+    if (!find_extent(lo, gp_lower_resolve(tensor), axis, &x))
+        return false;
+    for (uint32_t i = 0; i < k->precondition_count; i++) {
+        const GpPrecondition *p = &k->preconditions[i];
+        Extent left = settle(lo, (Extent){p->left.param, p->left.axis});
+        if (!p->is_equal && left.param == x.param && left.axis == x.axis && p->divisor % of == 0)
+            return true;
+    }
+    return false;
+}
+
 GpValue *gp_tile_dim(GpLower *lo, GpValue *tensor, uint32_t axis) {
+    Extent x;
+    tensor = gp_lower_resolve(tensor);
+    if (find_extent(lo, tensor, axis, &x)) {
+        tensor = argument(lo, x.param);
+        axis = x.axis;
+    }
     int64_t known = tensor->type->shape.dim[axis];
     if (known != GP_DYNAMIC)
         return gp_build_int(&lo->b, GpElem_I32, known);
-    GpValue *made = gp_lower_resolve(tensor);
-    if (made->inst && made->inst->op == GpOp_MakeTensor)
-        return made->inst->operands[1 + axis];
+    if (tensor->inst && tensor->inst->op == GpOp_MakeTensor)
+        return tensor->inst->operands[1 + axis];
+    if (tensor->inst && tensor->inst->op == GpOp_Window)
+        return tensor->inst->operands[1 + tensor->type->shape.rank + axis];
     const GpIrType *t = gp_ir_scalar(lo->fn, GpElem_I32);
     GpInst *inst = gp_build(&lo->b, GpOp_Dim, &tensor, 1, &t, 1);
     inst->axis = (uint8_t)axis;

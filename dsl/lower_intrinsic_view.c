@@ -5,20 +5,14 @@
 
 #include "dsl/lower_tile.h"
 
-typedef struct View {
-    GpValue *tensor, *pad;
-    uint32_t rank;
-    GpValue *first[GP_MAX_RANK], *count[GP_MAX_RANK]; /* of the view's axes */
-    GpPerm map;                                       /* axis of the tensor */
-    GpShape tile;                                     /* of the view's axes */
-} View;
+typedef GpTileView View;
 
 static uint32_t slot(uint32_t axis, uint32_t what) {
     return GP_VIEW_LEAD + axis * GP_VIEW_PER_AXIS + what;
 }
 
-static GpVal pack(GpLower *lo, const GpLowerCall *call, const View *v) {
-    GpVal out = gp_lower_undef(lo, call->type);
+GpVal gp_tile_pack_view(GpLower *lo, const GpType *t, const View *v) {
+    GpVal out = gp_lower_undef(lo, t);
     if (out.count != slot(v->rank, 0))
         return out;
     out.at[0].value = v->tensor;
@@ -31,8 +25,12 @@ static GpVal pack(GpLower *lo, const GpLowerCall *call, const View *v) {
     return out;
 }
 
-static bool unpack(GpLower *lo, const GpLowerCall *call, View *v) {
-    GpVal in = gp_call_arg(lo, call, 0);
+static GpVal pack(GpLower *lo, const GpLowerCall *call, const View *v) {
+    return gp_tile_pack_view(lo, call->type, v);
+}
+
+bool gp_tile_read_view(GpLower *lo, const GpLowerCall *call, uint32_t arg, View *v) {
+    GpVal in = gp_call_arg(lo, call, arg);
     *v = (View){.tile = gp_lower_adt_shape(lo, in.type)};
     v->rank = (uint32_t)v->tile.rank;
     v->map.rank = v->tile.rank;
@@ -53,18 +51,21 @@ static bool unpack(GpLower *lo, const GpLowerCall *call, View *v) {
     return true;
 }
 
+static bool unpack(GpLower *lo, const GpLowerCall *call, View *v) {
+    return gp_tile_read_view(lo, call, 0, v);
+}
+
 /* ---- Making them ---------------------------------------------------------------------------- */
 
-/* All of the tensor in tiles; false after a report. */
-static bool start(GpLower *lo, const GpLowerCall *call, View *v) {
-    GpValue *tensor = gp_call_scalar(lo, call, 0);
-    *v = (View){.tensor = tensor, .tile = gp_lower_adt_shape(lo, call->type)};
+/* All of the tensor in tiles of type t's shape; false after a report. */
+static bool start_of(GpLower *lo, const GpType *t, GpValue *tensor, GpSpan span, View *v) {
+    *v = (View){.tensor = tensor, .tile = gp_lower_adt_shape(lo, t)};
     v->rank = (uint32_t)v->tile.rank;
     v->map.rank = v->tile.rank;
     if (tensor->type->kind != GpIrType_Tensor)
         return false;
     if (v->tile.rank != tensor->type->shape.rank) {
-        gp_lower_refuse(lo, call->span, "a partition of another rank than its tensor");
+        gp_lower_refuse(lo, span, "a partition of another rank than its tensor");
         return false;
     }
     const GpIrType *elem = gp_ir_scalar(lo->fn, tensor->type->elem);
@@ -73,27 +74,37 @@ static bool start(GpLower *lo, const GpLowerCall *call, View *v) {
         v->first[i] = gp_build_int(&lo->b, GpElem_I32, 0);
         v->map.axis[i] = (uint8_t)i;
         if (v->tile.dim[i] <= 0) {
-            gp_lower_refuse(lo, call->span, "a partition in tiles of an extent that is not known");
+            gp_lower_refuse(lo, span, "a partition in tiles of an extent that is not known");
             return false;
         }
     }
     return true;
 }
 
+static bool start(GpLower *lo, const GpLowerCall *call, View *v) {
+    return start_of(lo, call->type, gp_call_scalar(lo, call, 0), call->span, v);
+}
+
 static void count_tiles(GpLower *lo, View *v) {
     for (uint32_t i = 0; i < v->rank; i++) {
         GpValue *extent = gp_tile_dim(lo, v->tensor, v->map.axis[i]);
         GpValue *size = gp_build_int(&lo->b, GpElem_I32, v->tile.dim[i]);
-        v->count[i] = gp_lower_ceil_div(lo, extent, size);
+        bool is_even = gp_tile_is_multiple(lo, v->tensor, v->map.axis[i], v->tile.dim[i]);
+        v->count[i] = is_even ? gp_build2(&lo->b, GpOp_Div, extent, size)
+                              : gp_lower_ceil_div(lo, extent, size);
     }
 }
 
-static GpVal make_whole(GpLower *lo, const GpLowerCall *call) {
+GpVal gp_lower_whole_view(GpLower *lo, const GpType *t, GpValue *tensor) {
     View v;
-    if (!start(lo, call, &v))
-        return gp_lower_undef(lo, call->type);
+    if (!start_of(lo, t, tensor, lo->b.span, &v))
+        return gp_lower_undef(lo, t);
     count_tiles(lo, &v);
-    return pack(lo, call, &v);
+    return gp_tile_pack_view(lo, t, &v);
+}
+
+static GpVal make_whole(GpLower *lo, const GpLowerCall *call) {
+    return gp_lower_whole_view(lo, call->type, gp_call_scalar(lo, call, 0));
 }
 
 GpVal gp_lower_TensorPartition(GpLower *lo, const GpLowerCall *call) {
@@ -117,38 +128,57 @@ GpVal gp_lower_PartitionPermuted(GpLower *lo, const GpLowerCall *call) {
     return pack(lo, call, &v);
 }
 
-/* A parameter of the kernel, of which the block has one tile; not a tensor that it made. */
-static bool has_own_tile(GpLower *lo, GpValue *tensor) {
-    tensor = gp_lower_resolve(tensor);
-    return !tensor->inst && tensor->region == lo->fn->body;
+/* The extents of a block's own tile: those of the type, or what the launch said. False for a tensor
+** that is no parameter: it is the kernel's own whole. */
+static bool own_tile(GpLower *lo, const GpLowerCall *call, const GpValue *tensor, GpShape *own) {
+    const GpType *t = call->args[0].type;
+    while (t->kind == GpTy_Ref)
+        t = t->inner;
+    if (tensor->inst || tensor->region != lo->fn->body)
+        return false;
+    *own = gp_lower_adt_shape(lo, t);
+    const struct GpArgFacts *facts = &lo->instance->args[lo->fn->params[tensor->index].arg];
+    for (int i = 0; i < own->rank; i++)
+        if (own->dim[i] == GP_DYNAMIC)
+            own->dim[i] = facts->tile[i];
+    return true;
 }
 
-/* The block's own tile starts at a whole number of the smaller tiles: they divide it. A tensor that
-** the kernel made is the block's whole. */
+/* The block's own tile as a tensor, for smaller tiles that do not divide it: a store beyond it is
+** dropped, as one beyond the tensor. */
+static GpValue *own_window(GpLower *lo, GpValue *tensor, const GpShape *own) {
+    GpValue *operands[1 + 2 * GP_MAX_RANK] = {tensor};
+    GpShape any = *own;
+    uint32_t rank = own->rank;
+    for (uint32_t i = 0; i < rank; i++) {
+        GpValue *size = gp_build_int(&lo->b, GpElem_I32, own->dim[i]);
+        GpValue *at = gp_build2(&lo->b, GpOp_Mul, gp_tile_axis_op(lo, GpOp_ProgramId, i), size);
+        GpValue *rest = gp_build2(&lo->b, GpOp_Sub, gp_tile_dim(lo, tensor, i), at);
+        any.dim[i] = GP_DYNAMIC;
+        operands[1 + i] = at;
+        operands[1 + rank + i] = gp_build2(&lo->b, GpOp_Min, size, rest);
+    }
+    const GpIrType *t = gp_ir_tensor(lo->fn, tensor->type->elem, &any);
+    return gp_build(&lo->b, GpOp_Window, operands, 1 + 2 * rank, &t, 1)->results[0];
+}
+
 GpVal gp_lower_PartitionNested(GpLower *lo, const GpLowerCall *call) {
     View v;
-    const GpType *tensor = call->args[0].type;
-    while (tensor->kind == GpTy_Ref)
-        tensor = tensor->inner;
-    GpShape own = gp_lower_adt_shape(lo, tensor);
+    GpShape own;
+    bool divides = true;
     if (!start(lo, call, &v))
         return gp_lower_undef(lo, call->type);
-    if (!has_own_tile(lo, v.tensor)) {
-        count_tiles(lo, &v);
-        return pack(lo, call, &v);
-    }
+    if (!own_tile(lo, call, gp_lower_resolve(v.tensor), &own))
+        return make_whole(lo, call);
     for (uint32_t i = 0; i < v.rank; i++) {
-        if (own.dim[i] == GP_DYNAMIC || own.dim[i] % v.tile.dim[i] != 0) {
-            gp_lower_refuse(lo, call->span, "`partition_mut` into tiles of %lld of a tile of %s",
-                            (long long)v.tile.dim[i],
-                            own.dim[i] == GP_DYNAMIC
-                                ? "an extent that is not in its type"
-                                : gp_arena_printf(lo->arena, "%lld", (long long)own.dim[i]));
-            return gp_lower_undef(lo, call->type);
-        }
-        v.count[i] = gp_build_int(&lo->b, GpElem_I32, own.dim[i] / v.tile.dim[i]);
-        v.first[i] = gp_build2(&lo->b, GpOp_Mul, gp_tile_axis_op(lo, GpOp_ProgramId, i), v.count[i]);
+        int64_t tiles = own.dim[i] / v.tile.dim[i] + (own.dim[i] % v.tile.dim[i] != 0);
+        divides &= own.dim[i] % v.tile.dim[i] == 0;
+        v.count[i] = gp_build_int(&lo->b, GpElem_I32, tiles);
     }
+    if (!divides)
+        v.tensor = own_window(lo, v.tensor, &own);
+    for (uint32_t i = 0; divides && i < v.rank; i++)
+        v.first[i] = gp_build2(&lo->b, GpOp_Mul, gp_tile_axis_op(lo, GpOp_ProgramId, i), v.count[i]);
     return pack(lo, call, &v);
 }
 
@@ -232,30 +262,36 @@ static GpValue *from_first(GpLower *lo, GpValue *first, GpValue *coord) {
 
 enum { OPERANDS_MAX = GP_MAX_RANK + 3 };
 
-static GpVal load(GpLower *lo, const GpLowerCall *call, bool is_checked) {
-    View v;
-    GpValue *coords[GP_MAX_RANK] = {NULL}, *operands[OPERANDS_MAX];
-    if (!unpack(lo, call, &v) || !gp_tile_read_coords(lo, call, 1, v.rank, coords))
-        return gp_lower_undef(lo, call->type);
+GpVal gp_tile_load_view(GpLower *lo, const GpLowerCall *call, const View *v,
+                        GpValue *const *coords, GpValue *mask) {
+    GpValue *operands[OPERANDS_MAX];
     GpScalar pad;
-    if (!gp_ir_const(v.pad, &pad)) {
+    if (!gp_ir_const(v->pad, &pad)) {
         gp_lower_refuse(lo, call->span, "a partition whose padding depends on a branch");
         return gp_lower_undef(lo, call->type);
     }
-    GpValue *mask = is_checked ? check_coords(lo, call, &v, coords) : NULL;
-    GpShape shape = {.rank = v.tile.rank};
-    operands[0] = v.tensor;
-    for (uint32_t i = 0; i < v.rank; i++) {
-        shape.dim[v.map.axis[i]] = v.tile.dim[i];
-        operands[1 + v.map.axis[i]] = from_first(lo, v.first[i], coords[i]);
+    GpShape shape = {.rank = v->tile.rank};
+    operands[0] = v->tensor;
+    for (uint32_t i = 0; i < v->rank; i++) {
+        shape.dim[v->map.axis[i]] = v->tile.dim[i];
+        operands[1 + v->map.axis[i]] = from_first(lo, v->first[i], coords[i]);
     }
-    uint32_t n = v.rank + 1;
+    uint32_t n = v->rank + 1;
     if (mask)
         operands[n++] = mask;
-    const GpIrType *t = gp_ir_tile(lo->fn, v.tensor->type->elem, &shape);
+    const GpIrType *t = gp_ir_tile(lo->fn, v->tensor->type->elem, &shape);
     GpInst *inst = gp_build(&lo->b, GpOp_LoadTile, operands, n, &t, 1);
     inst->imm = pad;
-    return gp_call_result(lo, call, gp_tile_permute(lo, inst->results[0], v.map));
+    return gp_call_result(lo, call, gp_tile_permute(lo, inst->results[0], v->map));
+}
+
+static GpVal load(GpLower *lo, const GpLowerCall *call, bool is_checked) {
+    View v;
+    GpValue *coords[GP_MAX_RANK] = {NULL};
+    if (!unpack(lo, call, &v) || !gp_tile_read_coords(lo, call, 1, v.rank, coords))
+        return gp_lower_undef(lo, call->type);
+    return gp_tile_load_view(lo, call, &v, coords,
+                             is_checked ? check_coords(lo, call, &v, coords) : NULL);
 }
 
 static bool has_checks(const GpLower *lo) { return !lo->kernel->kernel.unchecked; }
@@ -267,22 +303,26 @@ GpVal gp_lower_PartitionLoad(GpLower *lo, const GpLowerCall *call) {
 GpVal gp_lower_PartitionRead(GpLower *lo, const GpLowerCall *call) { return load(lo, call, false); }
 
 /* Only views of whole tensors are permuted, and those are read only. */
-GpVal gp_lower_PartitionWrite(GpLower *lo, const GpLowerCall *call) {
-    View v;
-    GpValue *coords[GP_MAX_RANK] = {NULL}, *operands[OPERANDS_MAX];
-    if (!unpack(lo, call, &v) || !gp_tile_read_coords(lo, call, 2, v.rank, coords))
-        return gp_lower_undef(lo, call->type);
-    GpValue *mask =
-        gp_call_is(call, "checked") && has_checks(lo) ? check_coords(lo, call, &v, coords) : NULL;
-    operands[0] = v.tensor;
-    operands[1] = gp_call_scalar(lo, call, 1);
-    for (uint32_t i = 0; i < v.rank; i++)
-        operands[2 + i] = from_first(lo, v.first[i], coords[i]);
-    uint32_t n = v.rank + 2;
+GpVal gp_tile_store_view(GpLower *lo, const GpLowerCall *call, const View *v,
+                         GpValue *const *coords, GpValue *mask) {
+    GpValue *operands[OPERANDS_MAX] = {v->tensor, gp_call_scalar(lo, call, 1)};
+    for (uint32_t i = 0; i < v->rank; i++)
+        operands[2 + i] = from_first(lo, v->first[i], coords[i]);
+    uint32_t n = v->rank + 2;
     if (mask)
         operands[n++] = mask;
     gp_build(&lo->b, GpOp_StoreTile, operands, n, NULL, 0);
     return gp_lower_undef(lo, call->type);
+}
+
+GpVal gp_lower_PartitionWrite(GpLower *lo, const GpLowerCall *call) {
+    View v;
+    GpValue *coords[GP_MAX_RANK] = {NULL};
+    if (!unpack(lo, call, &v) || !gp_tile_read_coords(lo, call, 2, v.rank, coords))
+        return gp_lower_undef(lo, call->type);
+    bool is_checked = gp_call_is(call, "checked") && has_checks(lo);
+    return gp_tile_store_view(lo, call, &v, coords,
+                              is_checked ? check_coords(lo, call, &v, coords) : NULL);
 }
 
 GpVal gp_lower_TokenValue(GpLower *lo, const GpLowerCall *call) {

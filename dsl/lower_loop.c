@@ -90,7 +90,13 @@ static bool read_bounds(GpLower *lo, GpNode *n, Range *out) {
         out->is_closed = r->is_closed;
         return true;
     }
-    if (!gp_ty_is_lang(gp_lower_type(lo, gp_expr_type(n)), GpLang_Range))
+    const GpType *type = gp_lower_type(lo, gp_expr_type(n));
+    if (gp_ty_is_lang(type, GpLang_Dim)) {
+        out->lo = gp_build_int(&lo->b, GpElem_I32, 0);
+        out->hi = gp_lower_scalar(lo, n);
+        return true;
+    }
+    if (!gp_ty_is_lang(type, GpLang_Range))
         return false;
     GpVal v = gp_lower_expr(lo, n);
     if (v.count != 2)
@@ -194,6 +200,13 @@ static bool read_range(GpLower *lo, GpNode *n, Range *out) {
     return true;
 }
 
+/* The body sees an index that is known to be below the range's end. */
+static void note_below(GpLower *lo, const Range *r, GpValue *index) {
+    GpScalar low;
+    if (gp_ir_const(r->lo, &low) && low.i >= 0 && index->type->elem == GpElem_I32)
+        gp_map_set(lo->arena, &lo->below, index, r->hi);
+}
+
 static void lower_turns(GpLower *lo, GpNode *n, const Range *r) {
     GpAstFor *x = GP_AS(For, n);
     GpLowerTarget target;
@@ -208,6 +221,8 @@ static void lower_turns(GpLower *lo, GpNode *n, const Range *r) {
     if (x->pat->kind == GpNode_PatName && !r->is_counted)
         index->name = GP_AS(PatName, x->pat)->name->name;
     GpValue *item = r->is_counted ? item_of(lo, r, index) : index;
+    if (!r->is_counted)
+        note_below(lo, r, index);
     gp_pat_bind(lo, x->pat, gp_spot_value(gp_lower_one(lo, gp_lower_type(lo, x->pat->type), item)));
     run_body(lo, c, x->body);
     gp_lower_leave(lo, at);
@@ -215,8 +230,33 @@ static void lower_turns(GpLower *lo, GpNode *n, const Range *r) {
     gp_carry_finish_for(lo, c, lower, upper, step);
 }
 
+/* This block's share of a mapped partition's tiles. */
+static void lower_schedule(GpLower *lo, GpNode *n, const GpVal *schedule) {
+    GpAstFor *x = GP_AS(For, n);
+    GpLowerTarget target;
+    GpValue *range[3];
+    if (!gp_lower_schedule_range(lo, schedule, x->iter->span, range))
+        return;
+    GpCarry *c = gp_carry_open(lo, gp_ty_unit(lo->types), range[0]->type);
+    open_target(lo, &target, n, c);
+    GpLowerPlace at = gp_lower_enter(lo, c->region);
+    const GpType *item = gp_lower_type(lo, x->pat->type);
+    GpVal index = gp_lower_schedule_index(lo, schedule, c->region->params[0], item);
+    gp_pat_bind(lo, x->pat, gp_spot_value(index));
+    run_body(lo, c, x->body);
+    gp_lower_leave(lo, at);
+    lo->targets = target.outer;
+    gp_carry_finish_for(lo, c, range[0], range[1], range[2]);
+}
+
 GpVal gp_lower_for(GpLower *lo, GpNode *n) {
     GpAstFor *x = GP_AS(For, n);
+    if (gp_ty_is_lang(gp_lower_type(lo, gp_expr_type(x->iter)), GpLang_PartitionIndices)) {
+        GpVal schedule = gp_lower_expr(lo, x->iter);
+        if (!lo->is_dead)
+            lower_schedule(lo, n, &schedule);
+        return gp_lower_unit(lo);
+    }
     Range r = {0};
     if (!read_range(lo, x->iter, &r)) {
         gp_lower_refuse(lo, x->iter->span, "a `for` loop over this");

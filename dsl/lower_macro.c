@@ -57,6 +57,7 @@ static MacroKind macro_kind(const char *name) {
         MacroKind kind;
     } rows[] = {
         {"assert", Macro_Assert},      {"debug_assert", Macro_Nothing},
+        {"cuda_tile_assert", Macro_Assert}, {"gpu_assert", Macro_Assert},
         {"assert_eq", Macro_AssertEq}, {"debug_assert_eq", Macro_Nothing},
         {"assert_ne", Macro_AssertNe}, {"debug_assert_ne", Macro_Nothing},
         {"panic", Macro_Panic},        {"unreachable", Macro_Panic},

@@ -8,6 +8,8 @@
 /* ---- lower_intrinsic_tile.c */
 GpValue *gp_tile_axis_op(GpLower *lo, GpOp op, uint32_t axis);
 GpValue *gp_tile_dim(GpLower *lo, GpValue *tensor, uint32_t axis);
+/* A precondition says that the extent is a multiple of `of`. */
+bool gp_tile_is_multiple(GpLower *lo, GpValue *tensor, uint32_t axis, int64_t of);
 GpValue *gp_tile_reshape(GpLower *lo, GpValue *x, const GpShape *shape);
 /* Missing leading axes have extent 1, as in NumPy. */
 GpValue *gp_tile_broadcast(GpLower *lo, GpValue *x, const GpShape *shape);
@@ -19,6 +21,32 @@ void gp_tile_read(GpLower *lo, const GpLowerCall *call, GpValue **x, uint32_t co
 /* Coordinates from an array (or tuple) argument, as i32; false after a report. */
 bool gp_tile_read_coords(GpLower *lo, const GpLowerCall *call, uint32_t arg, uint32_t rank,
                          GpValue **coords);
+
+/* ---- lower_intrinsic_view.c */
+typedef struct GpTileView {
+    GpValue *tensor, *pad;
+    uint32_t rank;
+    GpValue *first[GP_MAX_RANK], *count[GP_MAX_RANK]; /* of the view's axes */
+    GpPerm map;                                       /* axis of the tensor */
+    GpShape tile;                                     /* of the view's axes */
+} GpTileView;
+GpVal gp_tile_pack_view(GpLower *lo, const GpType *t, const GpTileView *v);
+bool gp_tile_read_view(GpLower *lo, const GpLowerCall *call, uint32_t arg, GpTileView *v);
+/* mask NULL: true. The tile to store is argument 1. */
+GpVal gp_tile_load_view(GpLower *lo, const GpLowerCall *call, const GpTileView *v,
+                        GpValue *const *coords, GpValue *mask);
+GpVal gp_tile_store_view(GpLower *lo, const GpLowerCall *call, const GpTileView *v,
+                         GpValue *const *coords, GpValue *mask);
+
+/* ---- lower_intrinsic_bound.c */
+/* One value: the same, equal constants, or equal pure expressions of such. */
+bool gp_tile_is_same(GpValue *a, GpValue *b);
+/* The value of an expression of constants. */
+bool gp_tile_known(GpValue *v, GpScalar *out);
+/* The index is known to be in 0..count. */
+bool gp_tile_is_below(GpLower *lo, GpValue *index, GpValue *count);
+/* Reports `what` at run time unless the condition holds; the block ends there. */
+void gp_tile_require(GpLower *lo, const GpLowerCall *call, GpValue *cond, const char *what);
 
 /* ---- lower_intrinsic_ptr.c */
 /* The one address of a pointer tile of rank 0. */

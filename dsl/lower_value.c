@@ -19,8 +19,7 @@ bool gp_lower_elem(const GpType *t, GpElem *out) {
 }
 
 bool gp_lower_is_view(const GpType *t) {
-    return gp_ty_is_lang(t, GpLang_Tensor) || gp_ty_is_lang(t, GpLang_Partition) ||
-           gp_ty_is_lang(t, GpLang_PartitionMut);
+    return gp_ty_is_lang(t, GpLang_Tensor) || gp_lower_is_partition(t);
 }
 
 static bool is_handle(const GpType *t) {
@@ -28,7 +27,24 @@ static bool is_handle(const GpType *t) {
 }
 
 bool gp_lower_is_partition(const GpType *t) {
-    return gp_ty_is_lang(t, GpLang_Partition) || gp_ty_is_lang(t, GpLang_PartitionMut);
+    return gp_ty_is_lang(t, GpLang_Partition) || gp_ty_is_lang(t, GpLang_PartitionMut) ||
+           gp_ty_is_lang(t, GpLang_BoundedPartition) ||
+           gp_ty_is_lang(t, GpLang_BoundedPartitionMut) ||
+           gp_ty_is_lang(t, GpLang_MappedPartitionMut);
+}
+
+/* Numbers of tiles: a count, an index, what a schedule iterates over. */
+static bool is_numbers(const GpType *t) {
+    return gp_ty_is_lang(t, GpLang_Dim) || gp_ty_is_lang(t, GpLang_PartitionIndex) ||
+           gp_ty_is_lang(t, GpLang_PartitionIndices) || gp_ty_is_lang(t, GpLang_Shape);
+}
+
+static uint32_t count_numbers(GpLower *lo, const GpType *t) {
+    if (gp_ty_is_lang(t, GpLang_Dim))
+        return 1;
+    uint32_t rank = gp_lower_adt_shape(lo, t).rank;
+    bool is_schedule = gp_ty_is_lang(t, GpLang_PartitionIndices);
+    return is_schedule ? GP_SCHEDULE_LEAD + GP_SCHEDULE_PER_AXIS * rank : rank;
 }
 
 static bool is_pair(const GpType *t) { return gp_ty_is_lang(t, GpLang_DisjointSlice); }
@@ -91,8 +107,8 @@ static uint32_t count_adt(GpLower *lo, const GpType *t) {
         return GP_VIEW_LEAD + GP_VIEW_PER_AXIS * (uint32_t)gp_lower_adt_shape(lo, t).rank;
     if (gp_ty_is_lang(t, GpLang_PointerTile))
         return 2;
-    if (gp_ty_is_lang(t, GpLang_Shape))
-        return gp_lower_adt_shape(lo, t).rank;
+    if (is_numbers(t))
+        return count_numbers(lo, t);
     if (is_enum(t))
         return gp_lower_variant_at(lo, t, t->def->item_count);
     return gp_lower_field_at(lo, t, t->def->field_count);
@@ -293,7 +309,7 @@ static const GpIrType *adt_leaf(GpLower *lo, const GpType *t, uint32_t k) {
         return handle_type(lo, t);
     if (gp_ty_is_lang(t, GpLang_ThreadIndex))
         return gp_ir_scalar(lo->fn, GpElem_U64);
-    if (gp_ty_is_lang(t, GpLang_Shape))
+    if (is_numbers(t))
         return gp_ir_scalar(lo->fn, GpElem_I32);
     if (is_pair(t))
         return k ? gp_ir_scalar(lo->fn, GpElem_U64) : ptr_type(lo, t->args[0].type);

@@ -45,6 +45,7 @@ typedef struct GpArgDesc {
     GpShape shape;
     int64_t stride[GP_MAX_RANK]; /* in elements */
     GpShape tile;         /* partitions */
+    GpShare share;        /* partitions */
     uint64_t address;     /* of the first element; its alignment is a launch fact */
     int64_t i;            /* Int, Bool */
     double f;             /* Float */
@@ -90,6 +91,7 @@ typedef struct GpInstance {
         GpElem elem;
         uint8_t rank;
         bool aligned16, unit_stride, small; /* what they imply: GpIrParam */
+        int64_t tile[GP_MAX_RANK]; /* of a &mut Tensor: the extents that its type leaves open, else 0 */
     } *args;
     uint32_t arg_count;
     bool equal_lens;
@@ -102,6 +104,11 @@ typedef struct GpInstance {
 GpStatus gp_bind(GpModule *m, GpArena *arena, const GpBindRequest *request, GpDiags *diags,
                  GpInstance **out);
 /* For `check --with` and `emit`: an instance from named generics and assumed facts alone. */
+/* Asks the checks that launches make (GpIrFn.launch_checks); reports the first that fails. */
+struct GpLaunchCheck;
+bool gp_bind_ask(GpModule *m, GpArena *arena, const GpBindRequest *request,
+                 const GpInstance *instance, const struct GpLaunchCheck *checks, uint32_t count,
+                 GpDiags *diags);
 GpStatus gp_bind_assumed(GpModule *m, GpArena *arena, const GpDef *kernel, const GpNamedArg *named,
                          uint32_t named_count, const uint32_t block[3], GpDiags *diags, GpInstance **out);
 

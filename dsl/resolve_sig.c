@@ -420,10 +420,31 @@ static void infer_track(GpCollect *k, GpDef *def) {
         def->track = type_track(k->c, def->sig.ret);
 }
 
+/* A precondition speaks of an axis of a tensor. */
+static void check_extent(GpCollect *k, GpDef *def, const GpExtentName *e) {
+    const GpType *t = def->sig.params[e->param];
+    t = t->kind == GpTy_Ref ? t->inner : t;
+    bool is_tensor = gp_ty_is_lang(t, GpLang_Tensor) || gp_ty_is_lang(t, GpLang_MappedPartitionMut);
+    const GpShapeTy *shape = is_tensor ? t->args[1].shape : NULL;
+    if (t->kind == GpTy_Error || (shape && (shape->kind != GpShape_List || e->axis < shape->rank)))
+        return;
+    GpDiag *d = gp_diag(k->c->diags, GpDiag_G0202, e->span, "preconditions");
+    if (is_tensor)
+        gp_primary_label(d, "expected an axis below %u", shape->rank);
+    else
+        gp_primary_label(d, "expected a tensor, this is `%s`", gp_ty_name(k->c->arena, t));
+}
+
 static void check_kernel_sig(GpCollect *k, GpDef *def, GpAstFn *fn) {
     if (def->kernel.track == GpTrack_None)
         return;
     const GpType *ret = def->sig.ret;
+    for (uint32_t i = 0; i < def->kernel.precondition_count; i++) {
+        const GpPrecondition *p = &def->kernel.preconditions[i];
+        check_extent(k, def, &p->left);
+        if (p->is_equal)
+            check_extent(k, def, &p->right);
+    }
     for (uint32_t i = 0; i < def->sig.param_count; i++)
         if (def->sig.params[i]->kind == GpTy_Char) /* not every number is one */
             gp_primary_label(gp_diag(k->c->diags, GpDiag_G0251, fn->params.at[i]->span,

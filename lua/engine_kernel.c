@@ -8,6 +8,7 @@
 #include "lua/engine_private.h"
 
 #include "core/os_posix.h"
+#include "dsl/ir/launch.h"
 
 /* Code of one kernel for one variant key and device. */
 typedef struct GpVariant {
@@ -15,6 +16,9 @@ typedef struct GpVariant {
     GpSchedule schedule; /* asked for by the launch */
     GpDevice *device;
     GpExec *exec;
+    GpArena *arena; /* of the checks; NULL: there are none */
+    GpLaunchCheck *checks;
+    uint32_t check_count;
     struct GpVariant *next;
 } GpVariant;
 
@@ -49,6 +53,7 @@ static void free_variants(GpSession *s, GpVariants *vs) {
         GpVariant *v = vs->first;
         vs->first = v->next;
         gp_exec_release(v->exec);
+        gp_arena_free(v->arena);
         gp_free(s, v, sizeof(*v));
     }
     gp_free(s, vs, sizeof(*vs));
@@ -235,6 +240,7 @@ static GpDevice *describe_args(const GpCallArg *args, uint32_t count, GpArgDesc 
         if (args[i].kind == GpArg_Partition) {
             t = gp_partition_tensor(args[i].partition);
             d->tile = *gp_partition_tile(args[i].partition);
+            d->share = *gp_partition_share(args[i].partition);
         }
         if (!t) continue;
         d->elem = gp_tensor_elem(t);
@@ -255,12 +261,12 @@ static void normalise(GpArgDesc *descs, uint32_t count) {
     }
 }
 
-static GpExec *find_variant(GpKernel *k, const uint64_t key[2], GpDevice *device) {
+static GpVariant *find_variant(GpKernel *k, const uint64_t key[2], GpDevice *device) {
     GpSchedule schedule = asked_schedule(k);
     for (GpVariant *v = k->variants->first; v; v = v->next)
         if (v->key[0] == key[0] && v->key[1] == key[1] && v->device == device &&
             memcmp(&v->schedule, &schedule, sizeof(schedule)) == 0)
-            return v->exec;
+            return v;
     return NULL;
 }
 
@@ -275,9 +281,11 @@ typedef struct Bind {
     GpRunArg *run_args;
     GpDevice *device;
     GpTarget target;
+    GpBindRequest request;
     GpInstance *instance;
     GpIrFn *fn;
     GpText *out; /* describe */
+    GpVariant *variant;
     GpStatus status;
 } Bind;
 
@@ -295,16 +303,16 @@ static void bind_call(GpSession *s, void *ud) {
     b->descs = GP_NEW_ARRAY(b->arena, GpArgDesc, b->count);
     b->run_args = GP_NEW_ARRAY(b->arena, GpRunArg, b->count);
     b->device = describe_args(b->args, b->count, b->descs);
-    GpBindRequest request = {.kernel = b->kernel->def,
+    b->request = (GpBindRequest){.kernel = b->kernel->def,
                              .args = b->descs,
                              .arg_count = b->count,
                              .named = o->named,
                              .named_count = o->named_count,
                              .site = gp_engine_resolve(b->kernel->engine, b->site),
                              .arg_sites = resolve_args(b)};
-    memcpy(request.grid, o->grid, sizeof(request.grid));
-    memcpy(request.block, o->block, sizeof(request.block));
-    b->status = gp_bind(b->kernel->module, b->arena, &request, b->diags, &b->instance);
+    memcpy(b->request.grid, o->grid, sizeof(b->request.grid));
+    memcpy(b->request.block, o->block, sizeof(b->request.block));
+    b->status = gp_bind(b->kernel->module, b->arena, &b->request, b->diags, &b->instance);
 }
 
 static void instantiate(GpSession *s, void *ud) {
@@ -341,12 +349,40 @@ static GpStatus make_image(GpEngine *e, const GpIrFn *fn, const GpTarget *target
     return GpStatus_Ok;
 }
 
-static GpStatus add_variant(GpKernel *k, const uint64_t key[2], GpDevice *device, GpExec *exec) {
+static void copy_checks(GpSession *s, void *ud) {
+    Bind *b = ud;
+    GpVariant *v = b->variant;
+    v->arena = gp_arena_new(s);
+    if (!v->arena) gp_throw(s, GpStatus_NoMemory);
+    v->check_count = b->fn->launch_check_count;
+    v->checks = gp_launch_copy(v->arena, b->fn->launch_checks, v->check_count);
+    b->status = GpStatus_Ok;
+}
+
+static GpStatus add_variant(Bind *b, GpExec *exec) {
+    GpKernel *k = b->kernel;
     GpVariant *v = GP_TRY_NEW(&k->engine->session, GpVariant);
     if (!v) return GpStatus_NoMemory;
-    *v = (GpVariant){{key[0], key[1]}, asked_schedule(k), device, exec, k->variants->first};
+    *v = (GpVariant){{b->instance->key[0], b->instance->key[1]}, asked_schedule(k), .device = b->device, .exec = exec};
+    b->variant = v;
+    GpStatus status = b->fn->launch_check_count ? protect(b, copy_checks) : GpStatus_Ok;
+    if (status != GpStatus_Ok) {
+        gp_arena_free(v->arena);
+        gp_free(&k->engine->session, v, sizeof(*v));
+        return status;
+    }
+    v->next = k->variants->first;
     k->variants->first = v;
     return GpStatus_Ok;
+}
+
+static void ask(GpSession *s, void *ud) {
+    Bind *b = ud;
+    const GpVariant *v = b->variant;
+    (void)s;
+    bool holds = gp_bind_ask(b->kernel->module, b->arena, &b->request, b->instance, v->checks,
+                             v->check_count, b->diags);
+    b->status = holds ? GpStatus_Ok : GpStatus_Diagnostics;
 }
 
 /* A GPU older than every target, or a driver older than every PTX. */
@@ -360,7 +396,8 @@ static GpStatus refuse_device(Bind *b) {
     return GpStatus_Unsupported;
 }
 
-static GpStatus build_variant(Bind *b, GpExec **out) {
+static GpStatus build_variant(Bind *b) {
+    GpExec *exec = NULL;
     GpEngine *e = b->kernel->engine;
     GpImage *image = NULL;
     uint64_t start = gp_clock_ns();
@@ -370,11 +407,11 @@ static GpStatus build_variant(Bind *b, GpExec **out) {
     if (status != GpStatus_Ok) return status;
     e->stats.instantiated++;
     status = make_image(e, b->fn, &b->target, b->diags, &image);
-    if (status == GpStatus_Ok) status = gp_exec_new(b->device, image, b->diags, out);
+    if (status == GpStatus_Ok) status = gp_exec_new(b->device, image, b->diags, &exec);
     gp_image_release(image);
     if (status == GpStatus_Ok) {
-        status = add_variant(b->kernel, b->instance->key, b->device, *out);
-        if (status != GpStatus_Ok) gp_exec_release(*out);
+        status = add_variant(b, exec);
+        if (status != GpStatus_Ok) gp_exec_release(exec);
     }
     e->stats.compile_ns += gp_clock_ns() - start;
     return status;
@@ -454,6 +491,10 @@ static bool is_same_tensor(const GpArgDesc *last, const GpTensor *t, GpDevice *d
     return true;
 }
 
+static bool is_same_share(const GpShare *a, const GpShare *b) {
+    return gp_shape_eq(&a->map, &b->map) && a->blocks == b->blocks && a->is_prefix == b->is_prefix;
+}
+
 /* Whether an argument is described like that of the last call (normalise). */
 static bool is_same_arg(const GpArgDesc *last, const GpCallArg *arg, GpDevice *device) {
     if (last->kind != arg->kind) return false;
@@ -462,7 +503,8 @@ static bool is_same_arg(const GpArgDesc *last, const GpCallArg *arg, GpDevice *d
         return is_same_tensor(last, arg->tensor, device);
     case GpArg_Partition:
         return is_same_tensor(last, gp_partition_tensor(arg->partition), device) &&
-               gp_shape_eq(&last->tile, gp_partition_tile(arg->partition));
+               gp_shape_eq(&last->tile, gp_partition_tile(arg->partition)) &&
+               is_same_share(&last->share, gp_partition_share(arg->partition));
     case GpArg_Int:
     case GpArg_Float:
     case GpArg_Bool:
@@ -492,19 +534,19 @@ static GpStatus bind_anew(Bind *b) {
 
 static GpStatus prepare_anew(GpKernel *k, const GpCallArg *args, uint32_t count, GpSite site,
                              GpDiags *diags) {
-    GpExec *exec = NULL;
     Bind b = {.kernel = k, .args = args, .count = count, .site = site, .diags = diags};
     GpStatus status = bind_anew(&b);
     if (status == GpStatus_Ok) {
-        exec = find_variant(k, b.instance->key, b.device);
-        if (!exec) status = build_variant(&b, &exec);
+        b.variant = find_variant(k, b.instance->key, b.device);
+        if (!b.variant) status = build_variant(&b);
+        if (status == GpStatus_Ok && b.variant->check_count) status = protect(&b, ask);
     }
     if (status != GpStatus_Ok) {
         gp_arena_free(b.arena);
         return status;
     }
     normalise(b.descs, count);
-    plan_args(&b, gp_exec_image(exec));
+    plan_args(&b, gp_exec_image(b.variant->exec));
     gp_arena_free(k->bound);
     k->bound = b.arena;
     k->instance = b.instance;
@@ -512,7 +554,7 @@ static GpStatus prepare_anew(GpKernel *k, const GpCallArg *args, uint32_t count,
     k->run_args = b.run_args;
     k->count = count;
     k->device = b.device;
-    k->exec = exec;
+    k->exec = b.variant->exec;
     return GpStatus_Ok;
 }
 

@@ -41,6 +41,29 @@ static int partition_grid(lua_State *L) {
     return push_extents(L, dims, GP_MIN(gp_partition_tile(p)->rank, 3));
 }
 
+static int partition_map(lua_State *L) {
+    GpPartition *p = check_partition(L);
+    GpShape map = {.rank = 0};
+    luaL_checktype(L, 2, LUA_TTABLE);
+    lua_Integer rank = luaL_len(L, 2), blocks = luaL_checkinteger(L, 3);
+    if (rank < 1 || rank > GP_MAX_RANK) return luaL_argerror(L, 2, "an entry for each axis expected");
+    map.rank = (uint8_t)rank;
+    for (int i = 0; i < map.rank; i++) {
+        lua_geti(L, 2, i + 1);
+        map.dim[i] = luaL_checkinteger(L, -1);
+        lua_pop(L, 1);
+    }
+    gp_lua_check(L, gp_partition_map(p, &map, blocks, gp_lua_site(L), gp_lua_diags(L)));
+    lua_settop(L, 1);
+    return 1;
+}
+
+static int partition_prefix(lua_State *L) {
+    gp_partition_prefix(check_partition(L));
+    lua_settop(L, 1);
+    return 1;
+}
+
 static int partition_tostring(lua_State *L) {
     GpPartition *p = check_partition(L);
     gpulua_state *g = gp_lua_state(L);
@@ -58,6 +81,8 @@ const GpLuaFn gp_lua_partition_methods[] = {
     {"unpartition", partition_unpartition, "p:unpartition() -> Tensor", "Ends the partition and gives the tensor back."},
     {"tile", partition_tile, "p:tile() -> table", "The extents of a tile."},
     {"grid", partition_grid, "p:grid() -> table", "Blocks on each axis of a launch over it."},
+    {"map", partition_map, "p:map({m, ..}, blocks) -> Partition", "The blocks of a launch share the tiles out, as a kernel takes for `MappedPartitionMut`; returns p."},
+    {"prefix", partition_prefix, "p:prefix() -> Partition", "A launch gives its grid, which may leave out tiles at the end of an axis; returns p."},
     {"__tostring", partition_tostring, "tostring(p) -> string", "dtype, shape and tile."},
     {NULL, NULL, NULL, NULL},
 };

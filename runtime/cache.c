@@ -166,7 +166,7 @@ static void get_map(Reader *r, GpImageMap *map) {
 }
 
 static void get_site(Reader *r, GpCheckSite *site) {
-    site->kind = (GpCheckKind)get_below(r, GpCheck_Assert + 1);
+    site->kind = (GpCheckKind)get_below(r, GpCheck_Require + 1);
     site->axis = (uint8_t)get_below(r, GP_MAX_RANK + 1);
     site->place.file = get_cstr(r);
     site->place.line = get_u32(r);

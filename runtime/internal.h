@@ -90,6 +90,7 @@ struct GpPartition {
     uint32_t refs;
     GpTensor *tensor;
     GpShape tile;
+    GpShare share;
     GpAccess access;
     bool is_ended; /* unwrapped */
     GpSite made_at, ended_at;

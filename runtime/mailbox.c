@@ -246,6 +246,8 @@ static GpDiag *report_title(const GpFailure *f, const GpCheckSite *site, GpSpan 
         return gp_diag(diags, GpDiag_G0402, at, limit, axis, value);
     case GpCheck_Divide:
         return gp_diag(diags, GpDiag_G0403, at);
+    case GpCheck_Require:
+        return gp_diag(diags, GpDiag_G0405, at, site->what ? site->what : "what it relies on");
     case GpCheck_Assert:
         return gp_diag(diags, GpDiag_G0404, at, site->what ? site->what : "assertion failed");
     }
@@ -277,7 +279,7 @@ GpStatus gp_failure_raise(GpFailure *f, GpDiags *diags) {
                     : GP_NO_SPAN;
     GpDiag *d = report_title(f, site, at.src ? at : launched, diags);
     if (at.src) {
-        if (site->what && site->kind != GpCheck_Assert)
+        if (site->what && site->kind != GpCheck_Assert && site->kind != GpCheck_Require)
             gp_primary_label(d, "`%s`", site->what);
         if (launched.src)
             gp_note_at(d, launched, "in this launch");

@@ -1,5 +1,7 @@
 /* Partitions: a tensor cut into tiles, one block each. One made by a move owns the storage
 ** until it is unwrapped or dies; one made by a borrow holds nothing of its own. */
+#include <stdio.h>
+
 #include "runtime/internal.h"
 
 static GpStatus report_tile(GpTensor *t, const GpShape *tile, GpSite site, GpDiags *diags) {
@@ -83,8 +85,66 @@ void gp_partition_release(GpPartition *p) {
 GpTensor *gp_partition_tensor(GpPartition *p) { return p->tensor; }
 const GpShape *gp_partition_tile(const GpPartition *p) { return &p->tile; }
 
+const GpShare *gp_partition_share(const GpPartition *p) { return &p->share; }
+
+/* Tiles of the axes that the map shares out; saturates. */
+static int64_t count_streamed(const GpPartition *p, const GpShape *map) {
+    int64_t count = 1;
+    for (int i = 0; i < map->rank; i++)
+        if (map->dim[i] &&
+            __builtin_mul_overflow(count, gp_ceil_div(p->tensor->shape.dim[i], p->tile.dim[i]),
+                                   &count))
+            return INT64_MAX;
+    return count;
+}
+
+static const char *find_map_error(const GpPartition *p, const GpShape *map) {
+    bool is_streamed = false;
+    if (map->rank != p->tile.rank)
+        return "it has an entry for each axis of the partition";
+    for (int i = 0; i < map->rank; i++) {
+        is_streamed |= map->dim[i] > 0;
+        if (map->dim[i] < 0)
+            return "its entries are not negative";
+        if (map->dim[i] > 1 && (map->rank == 1 || i + 2 < map->rank))
+            return "only the last two axes of several are grouped";
+    }
+    return is_streamed ? NULL : "at least one axis is shared out: its entry is not 0";
+}
+
+GpStatus gp_partition_map(GpPartition *p, const GpShape *map, int64_t blocks, GpSite site,
+                          GpDiags *diags) {
+    GpRuntime *rt = p->tensor->storage->device->rt;
+    const char *why = find_map_error(p, map);
+    int64_t tiles = why ? 0 : count_streamed(p, map);
+    char text[96];
+    if (!why && (blocks < 1 || blocks > tiles || blocks > INT32_MAX)) {
+        snprintf(text, sizeof text, "%lld blocks for %lld tiles; there is 1 at least and one for each tile at most",
+                 (long long)blocks, (long long)tiles);
+        why = text;
+    }
+    if (!why) {
+        p->share = (GpShare){.map = *map, .blocks = (uint32_t)blocks};
+        return GpStatus_Ok;
+    }
+    GpText shape = {.session = rt->session};
+    gp_shape_print(map, &shape);
+    gp_primary_label(gp_diag(diags, GpDiag_G0316, gp_site_span(rt, site), gp_text_cstr(&shape)),
+                     "%s", why);
+    gp_text_free(&shape);
+    return GpStatus_Diagnostics;
+}
+
+void gp_partition_prefix(GpPartition *p) {
+    p->share = (GpShare){.is_prefix = true};
+}
+
 bool gp_partition_grid(const GpPartition *p, uint32_t grid[3]) {
     uint64_t blocks[3] = {1, 1, 1};
+    if (p->share.map.rank) {
+        memcpy(grid, (uint32_t[]){p->share.blocks, 1, 1}, 3 * sizeof *grid);
+        return true;
+    }
     for (int i = 0; i < p->tile.rank; i++) {
         uint64_t count = (uint64_t)gp_ceil_div(p->tensor->shape.dim[i], p->tile.dim[i]);
         int axis = GP_MIN(i, 2); /* axes past the third share the last one of the grid */

@@ -185,6 +185,12 @@ GpPartition *gp_partition_retain(GpPartition *p);
 void gp_partition_release(GpPartition *p);
 GpTensor *gp_partition_tensor(GpPartition *p);
 const GpShape *gp_partition_tile(const GpPartition *p);
+const GpShare *gp_partition_share(const GpPartition *p);
+/* From now on the blocks of a launch share the tiles out as the map says. */
+GpStatus gp_partition_map(GpPartition *p, const GpShape *map, int64_t blocks, GpSite site,
+                          GpDiags *diags);
+/* From now on a launch gives its grid, which may leave tiles out. */
+void gp_partition_prefix(GpPartition *p);
 /* Blocks per axis: ceil(extent / tile), missing axes 1. Axis 0 of the grid is axis 0 of the
 ** tensor. False when it does not fit 32 bits. */
 bool gp_partition_grid(const GpPartition *p, uint32_t grid[3]);

@@ -220,7 +220,7 @@ static void place_region(GpInterp *in, const GpRegion *r, size_t *most) {
             width += (size_t)gp_interp_numel(inst->results[i]->type);
         }
         *most = GP_MAX(*most, width);
-        if (inst->op == GpOp_MakeTensor)
+        if (inst->op == GpOp_MakeTensor || inst->op == GpOp_Window)
             gp_interp_result(in, inst)->u = (uint64_t)(uintptr_t)GP_NEW(in->arena, GpInterpTensor);
         if (inst->op == GpOp_Const)
             for (size_t e = 0; e < width; e++) gp_interp_result(in, inst)[e] = inst->imm;

@@ -63,6 +63,11 @@ GpFlow gp_interp_Dim(GpInterp *in, const GpInst *inst) {
     return GpFlow_Next;
 }
 
+GpFlow gp_interp_Below(GpInterp *in, const GpInst *inst) {
+    *gp_interp_result(in, inst) = gp_interp_get(in, inst, 0);
+    return GpFlow_Next;
+}
+
 /* The cell of a tensor that is made refers to this place, made with the instruction. */
 GpFlow gp_interp_MakeTensor(GpInterp *in, const GpInst *inst) {
     GpInterpTensor *t = (GpInterpTensor *)(uintptr_t)gp_interp_result(in, inst)->u;
@@ -71,6 +76,18 @@ GpFlow gp_interp_MakeTensor(GpInterp *in, const GpInst *inst) {
     for (uint32_t a = 0; a < rank; a++) {
         t->dim[a] = gp_interp_get(in, inst, 1 + a).i;
         t->stride[a] = gp_interp_get(in, inst, 1 + rank + a).i;
+    }
+    return GpFlow_Next;
+}
+
+GpFlow gp_interp_Window(GpInterp *in, const GpInst *inst) {
+    GpInterpTensor *t = (GpInterpTensor *)(uintptr_t)gp_interp_result(in, inst)->u;
+    uint32_t rank = inst->results[0]->type->shape.rank;
+    *t = *get_tensor(in, inst);
+    for (uint32_t a = 0; a < rank; a++) {
+        int64_t bytes = gp_elem_info[inst->results[0]->type->elem].bytes;
+        t->base += gp_interp_get(in, inst, 1 + a).i * t->stride[a] * bytes;
+        t->dim[a] = gp_interp_get(in, inst, 1 + rank + a).i;
     }
     return GpFlow_Next;
 }

@@ -211,6 +211,8 @@ struct GpIrFn {
     uint32_t min_blocks;    /* SIMT: launch_bounds' second argument; 0 none */
     GpSchedule schedule;    /* tile: what the kernel or the launch asks for */
     bool equal_lens;        /* SIMT: every slice of this launch has the same length, one value */
+    struct GpLaunchCheck *launch_checks; /* dsl/ir/launch.h: asked by every launch */
+    uint32_t launch_check_count;
     uint32_t next_id;
     GpMap types;            /* hash-consing; private to ir.c */
     uint32_t type_count;
@@ -269,8 +271,9 @@ uint32_t *gp_ir_count_uses(const GpIrFn *fn, GpArena *arena);
 GpEffect gp_ir_effect(const GpInst *inst);
 /* Both are of one operation: their attributes are equal. */
 bool gp_ir_same_attrs(const GpInst *a, const GpInst *b);
-/* Nothing else reaches the elements of this tensor or address: a parameter that says so. */
-bool gp_ir_is_unique(const GpIrFn *fn, const GpValue *v);
+/* Two tensors may have an element in common: windows of one, or neither is a parameter that says
+** that nothing else reaches its elements. */
+bool gp_ir_may_alias(const GpIrFn *fn, const GpValue *a, const GpValue *b);
 /* The padding value of a load_tile. */
 GpScalar gp_ir_pad(const GpInst *inst);
 /* True when an instruction of `r`, nested ones included, may write memory or synchronise. */

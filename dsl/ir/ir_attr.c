@@ -60,8 +60,19 @@ bool gp_ir_attr_is_silent(const GpInst *inst, GpIrAttr attr) {
     return form == GpIrForm_Flag && !*(const bool *)gp_ir_attr_at(inst, attr);
 }
 
-bool gp_ir_is_unique(const GpIrFn *fn, const GpValue *v) {
+static const GpValue *root_of(const GpValue *tensor) {
+    while (tensor->inst && tensor->inst->op == GpOp_Window)
+        tensor = tensor->inst->operands[0];
+    return tensor;
+}
+
+static bool is_unique(const GpIrFn *fn, const GpValue *v) {
     return v->region == fn->body && !v->inst && fn->params[v->index].is_unique;
+}
+
+bool gp_ir_may_alias(const GpIrFn *fn, const GpValue *a, const GpValue *b) {
+    a = root_of(a), b = root_of(b);
+    return a == b || (!is_unique(fn, a) && !is_unique(fn, b));
 }
 
 GpScalar gp_ir_pad(const GpInst *inst) {

@@ -10,7 +10,7 @@ const char *const gp_ir_space_words[GP_SPACE_COUNT] = {
     [GpSpace_Global] = "global", [GpSpace_Shared] = "shared", [GpSpace_Local] = "local"};
 const char *const gp_ir_check_words[GP_CHECK_COUNT] = {
     [GpCheck_Index] = "index", [GpCheck_Tile] = "tile", [GpCheck_Divide] = "divide",
-    [GpCheck_Assert] = "assert"};
+    [GpCheck_Assert] = "assert", [GpCheck_Require] = "require"};
 const char *const gp_ir_track_words[GP_TRACK_COUNT] = {
     [GpTrack_None] = "helper", [GpTrack_Tile] = "tile", [GpTrack_Simt] = "simt"};
 const char *const gp_ir_param_words[GP_PARAM_COUNT] = {

@@ -17,7 +17,7 @@
 #include "dsl/ir/layout.h"
 
 extern const char *const gp_ir_pred_words[GP_PRED_COUNT];
-enum { GP_SPACE_COUNT = GpSpace_Local + 1, GP_CHECK_COUNT = GpCheck_Assert + 1 };
+enum { GP_SPACE_COUNT = GpSpace_Local + 1, GP_CHECK_COUNT = GpCheck_Require + 1 };
 extern const char *const gp_ir_space_words[GP_SPACE_COUNT];
 extern const char *const gp_ir_check_words[GP_CHECK_COUNT];
 enum { GP_TRACK_COUNT = GpTrack_Simt + 1 };

@@ -251,6 +251,14 @@ static bool check_ToScalar(V *v, I *inst) {
                 "it takes a tile of one element");
 }
 
+static bool check_Below(V *v, I *inst) {
+    return need_counts(v, inst, 2, 1) &&
+           need(v, inst,
+                is_scalar(in(inst, 0), GpElem_I32) && is_scalar(in(inst, 1), GpElem_I32) &&
+                    out(inst) == in(inst, 0),
+                "it takes two i32 and gives one");
+}
+
 static bool check_Axis(V *v, I *inst) {
     return need_counts(v, inst, 0, 1) && need(v, inst, inst->axis < 3, "the axis is 0, 1 or 2") &&
            need(v, inst,
@@ -284,6 +292,25 @@ static bool check_MakeTensor(V *v, I *inst) {
             !(gp_ir_const(inst->operands[1 + i], &extent) && extent.i == t->shape.dim[i]))
             return gp_ir_refuse(v, inst, "an extent is another than the type says");
     }
+    return true;
+}
+
+static bool check_Window(V *v, I *inst) {
+    if (!need(v, inst, inst->operand_count >= 1 && inst->result_count == 1,
+              "it takes a tensor and gives one"))
+        return false;
+    const GpIrType *from = in(inst, 0), *to = out(inst);
+    uint32_t rank = from->shape.rank;
+    bool fits = from->kind == GpIrType_Tensor && to->kind == GpIrType_Tensor &&
+                from->elem == to->elem && to->shape.rank == rank &&
+                inst->operand_count == 1 + 2 * rank;
+    for (uint32_t i = 0; fits && i < rank; i++)
+        fits = to->shape.dim[i] == GP_DYNAMIC;
+    if (!need(v, inst, fits, "it keeps element type and rank, and its extents are dynamic"))
+        return false;
+    for (uint32_t i = 1; i < inst->operand_count; i++)
+        if (!is_scalar(in(inst, i), GpElem_I32))
+            return gp_ir_refuse(v, inst, "starts and extents are i32");
     return true;
 }
 

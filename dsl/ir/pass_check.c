@@ -113,7 +113,7 @@ static bool is_not_negative(const Check *c, GpValue *v, int nesting) {
     if (loop && is_not_negative(c, gp_pass_settled(loop->operands[0]), nesting + 1)) return true;
     const GpInst *inst = v->inst;
     if (inst &&
-        (inst->op == GpOp_ProgramId || inst->op == GpOp_NumPrograms || inst->op == GpOp_Dim))
+        (inst->op == GpOp_Below || inst->op == GpOp_ProgramId || inst->op == GpOp_NumPrograms || inst->op == GpOp_Dim))
         return true;
     if (inst && inst->op == GpOp_Cast && !gp_elem_is_float(inst->operands[0]->type->elem)) {
         GpElem from = inst->operands[0]->type->elem;
@@ -153,6 +153,9 @@ static bool is_within(const Check *c, GpValue *limit, GpValue *length) {
 static bool is_below_by_origin(const Check *c, const GpValue *index, GpValue *length) {
     const GpInst *loop = find_for(index);
     if (loop && is_within(c, loop->operands[1], length)) return true;
+    if (index->inst && index->inst->op == GpOp_Below &&
+        is_within(c, index->inst->operands[1], length))
+        return true;
     return index->inst && index->inst->op == GpOp_ProgramId && length->inst &&
            length->inst->op == GpOp_NumPrograms && index->inst->axis == length->inst->axis;
 }

@@ -114,6 +114,126 @@ pub mod core {
     #[intrinsic = "IndexSpace"]
     pub fn get_index_space_shape<E: ElementType, const S: [i32; N], const RANK: usize>(src: &Partition<E, S>) -> [i32; RANK];
 
+    // Dimensions: a count of tiles along an axis. Loops over one give indices below it.
+
+    #[lang = "Dim"]
+    #[derive(Clone, Copy)]
+    pub struct Dim {}
+    impl Dim {
+        #[intrinsic = "DimValue"]
+        pub fn new(value: i32) -> Dim;
+        #[intrinsic = "DimValue"]
+        pub fn value(self) -> i32;
+    }
+    pub trait IntoDim {
+        #[intrinsic = "DimValue"]
+        fn into_dim(self) -> Dim;
+    }
+    impl IntoDim for Dim {}
+    impl IntoDim for i32 {}
+
+    #[derive(Clone, Copy)]
+    pub struct Coord2(i32, i32);
+    #[derive(Clone, Copy)]
+    pub struct Coord3(i32, i32, i32);
+    pub trait CoordTuple {
+        type Coord;
+    }
+    impl CoordTuple for (i32, i32) {
+        type Coord = Coord2;
+    }
+    impl CoordTuple for (i32, i32, i32) {
+        type Coord = Coord3;
+    }
+    pub trait Coordinates {}
+    impl Coordinates for Coord2 {}
+    impl Coordinates for Coord3 {}
+    #[intrinsic = "CoordOf"]
+    pub fn coord<C: CoordTuple>(index: C) -> C::Coord;
+
+    pub trait Bounds {}
+    impl<A: IntoDim> Bounds for (A,) {}
+    impl<A: IntoDim, B: IntoDim> Bounds for (A, B) {}
+    impl<A: IntoDim, B: IntoDim, C: IntoDim> Bounds for (A, B, C) {}
+
+    #[lang = "BoundedPartition"]
+    pub struct BoundedPartition<E: ElementType, const S: [i32; N]> {}
+    #[lang = "BoundedPartitionMut"]
+    pub struct BoundedPartitionMut<E: ElementType, const S: [i32; N]> {}
+
+    impl<E: ElementType, const S: [i32; N]> Partition<E, S> {
+        #[intrinsic = "WithBounds"]
+        pub fn with_bounds<B: Bounds>(self, bounds: B) -> BoundedPartition<E, S>;
+        #[intrinsic = "PartitionLoad"]
+        pub fn load_index(&self, index: PartitionIndex<S>) -> Tile<E, S>;
+    }
+    impl<E: ElementType, const S: [i32; N]> PartitionMut<E, S> {
+        #[intrinsic = "WithBounds"]
+        pub fn with_bounds<B: Bounds>(self, bounds: B) -> BoundedPartitionMut<E, S>;
+        #[intrinsic(PartitionWrite, "checked")]
+        pub fn store_index(&mut self, tile: Tile<E, S>, index: PartitionIndex<S>) -> Token;
+    }
+    impl<E: ElementType, const S: [i32; N]> BoundedPartition<E, S> {
+        #[intrinsic = "BoundedLoad"]
+        pub fn load<C: Coordinates>(&self, index: C) -> Tile<E, S>;
+        #[intrinsic = "BoundedLoad"]
+        pub fn load_pipelined<const LATENCY: i32, C: Coordinates>(&self, index: C) -> Tile<E, S>;
+    }
+    impl<E: ElementType, const S: [i32; N]> BoundedPartitionMut<E, S> {
+        #[intrinsic = "BoundedStore"]
+        pub fn store<C: Coordinates>(&mut self, tile: Tile<E, S>, index: C) -> Token;
+    }
+
+    // Partitions whose tiles the blocks of a launch share out: persistent kernels.
+
+    #[lang = "MappedPartitionMut"]
+    pub struct MappedPartitionMut<E: ElementType, const S: [i32; N], const M: [i32; N]> {}
+    #[lang = "PartitionIndex"]
+    #[derive(Clone, Copy)]
+    pub struct PartitionIndex<const S: [i32; N]> {}
+    #[lang = "PartitionIndices"]
+    pub struct PartitionIndices<const S: [i32; N], const M: [i32; N]> {}
+    pub trait Components {}
+    impl Components for (i32,) {}
+    impl Components for (i32, i32) {}
+    impl Components for (i32, i32, i32) {}
+    impl Components for (i32, i32, i32, i32) {}
+    pub trait StoreIndex {}
+    impl StoreIndex for Coord2 {}
+    impl StoreIndex for Coord3 {}
+    impl<const S: [i32; N]> StoreIndex for PartitionIndex<S> {}
+
+    impl<const S: [i32; N]> PartitionIndex<S> {
+        #[intrinsic = "IndexParts"]
+        pub fn coords<const RANK: usize>(self) -> [i32; RANK];
+        #[intrinsic = "IndexParts"]
+        pub fn components<C: Components>(self) -> C;
+    }
+    impl<E: ElementType, const S: [i32; N], const M: [i32; N]> MappedPartitionMut<E, S, M> {
+        #[intrinsic = "IterIndices"]
+        pub fn iter_indices(&self) -> PartitionIndices<S, M>;
+        #[intrinsic = "IterIndices"]
+        pub fn iter_indices_with<F: ElementType>(&self, other: &MappedPartitionMut<F, S, M>) -> PartitionIndices<S, M>;
+        #[intrinsic = "IterIndices"]
+        pub fn iter_indices_within<const RANK: usize>(&self, ranges: [(i32, i32); RANK]) -> PartitionIndices<S, M>;
+        #[intrinsic = "IterIndices"]
+        pub fn iter_indices_within_with<const RANK: usize, F: ElementType>(&self, ranges: [(i32, i32); RANK], other: &MappedPartitionMut<F, S, M>) -> PartitionIndices<S, M>;
+        #[intrinsic = "MappedStore"]
+        pub fn store<I: StoreIndex>(&mut self, tile: Tile<E, S>, index: I) -> Token;
+        #[intrinsic = "SwizzleIndex"]
+        pub unsafe fn index(&self, tile_id: i32, num_bid_m: i32, num_bid_n: i32) -> PartitionIndex<S>;
+    }
+    #[intrinsic = "SwizzleIndex"]
+    pub unsafe fn swizzle_partition_index_2d<const S: [i32; N], const M: [i32; N]>(tile_id: i32, num_bid_m: i32, num_bid_n: i32) -> PartitionIndex<S>;
+    #[intrinsic = "PartitionPadded"]
+    pub unsafe fn make_mapped_partition_view<E: ElementType, const S: [i32; N], const R: [i32; N], const M: [i32; N], P: padding::Mode>(tensor_view: &Tensor<E, S>, shape: Shape<R>, padding_value: P, token: Token) -> MappedPartitionMut<E, R, M>;
+    #[intrinsic = "PartitionRead"]
+    pub fn load_view_tko_bounded<E: ElementType, const S: [i32; N], const RANK: usize, O: ordering::Mode, C: scope::Mode, T: tma::Mode>(view: &BoundedPartition<E, S>, index: [i32; RANK], memory_ordering: O, memory_scope: C, latency: Option<i32>, tma: T) -> Tile<E, S>;
+    #[intrinsic(PartitionWrite, "unchecked")]
+    pub unsafe fn store_view_tko_bounded<E: ElementType, const S: [i32; N], const RANK: usize, O: ordering::Mode, C: scope::Mode, T: tma::Mode>(view: &mut BoundedPartitionMut<E, S>, tile: Tile<E, S>, index: [i32; RANK], memory_ordering: O, memory_scope: C, latency: Option<i32>, tma: T) -> Token;
+    #[intrinsic(PartitionWrite, "unchecked")]
+    pub unsafe fn store_view_tko_mapped_mut<E: ElementType, const S: [i32; N], const M: [i32; N], const RANK: usize, O: ordering::Mode, C: scope::Mode, T: tma::Mode>(view: &mut MappedPartitionMut<E, S, M>, tile: Tile<E, S>, index: [i32; RANK], memory_ordering: O, memory_scope: C, latency: Option<i32>, tma: T) -> Token;
+
     // Tokens order accesses in the peer's IR. Here accesses keep the order of the source.
     #[derive(Clone, Copy)]
     pub struct Token {}

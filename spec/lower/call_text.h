@@ -91,6 +91,11 @@ static inline void read_tensor(CallReader *r, GpArgDesc *a) {
     if (a->kind == GpArg_Partition) {
         need(r, "tile");
         a->tile.rank = read_list(r, a->tile.dim);
+        a->share.is_prefix = take(r, "prefix");
+        if (take(r, "map")) {
+            a->share.map.rank = read_list(r, a->share.map.dim);
+            a->share.blocks = (uint32_t)read_int(r);
+        }
     }
     if (take(r, "stride"))
         read_list(r, a->stride);

@@ -23,6 +23,58 @@ local KERNELS = [[
       y.store(tile + tile, [program_id(0), program_id(1)]);
   }
   #[tile]
+  fn mapped<const BM: i32, const BN: i32, const MAP: [i32; 2]>(mut z: MappedPartitionMut<i32, {[BM, BN]}, MAP>, times: &Tensor<i32, {[-1, -1]}>) {
+      let columns = num_tiles(&z, 1);
+      let seen = times.partition(shape![1, 1]);
+      for index in z.iter_indices() {
+          let (m, n) = index.components();
+          let old = seen.load([m, n]).reshape(shape![]);
+          z.store(broadcast_scalar(m * columns + n + tile_to_scalar(old), shape![BM, BN]), index);
+      }
+  }
+  #[tile]
+  fn mapped3<const MAP: [i32; 3]>(mut z: MappedPartitionMut<i32, {[1, 2, 4]}, MAP>, mut y: MappedPartitionMut<f32, {[1, 2, 4]}, MAP>, start: i32, length: i32) {
+      for index in z.iter_indices_within_with([(0, -1), (start, length), (0, -1)], &y) {
+          let [a, b, c] = index.coords();
+          let flat = (a * 100 + b) * 100 + c;
+          z.store(broadcast_scalar(flat, shape![1, 2, 4]), index);
+          y.store(broadcast_scalar(convert_scalar::<f32>(flat), shape![1, 2, 4]), index);
+      }
+  }
+  #[tile]
+  fn rows<const B: i32, const MAP: [i32; 2]>(mut z: MappedPartitionMut<f32, {[1, B]}, MAP>, x: &Tensor<f32, {[-1, -1]}>) {
+      let (m, n) = (num_tiles(&z, 0), num_tiles(&z, 1));
+      let from = x.partition(shape![1, B]).with_bounds((m, n));
+      for index in z.iter_indices() {
+          let (row, _) = index.components();
+          let mut sum = constant(0.0f32, shape![1, B]);
+          for j in n.into_dim() { sum = sum + from.load(coord((row, j))); }
+          for j in n.into_dim() { z.store(sum, coord((row, j))); }
+      }
+  }
+  #[tile]
+  fn line<const MAP: [i32; 1]>(mut z: MappedPartitionMut<i32, {[4]}, MAP>) {
+      for index in z.iter_indices() { z.store(broadcast_scalar(index.coords()[0], shape![4]), index); }
+  }
+  #[tile]
+  fn nested(z: &mut Tensor<i32, {[3, -1]}>, value: i32) {
+      let mut p = z.partition_mut(shape![2, 4]);
+      let n = num_tiles(&p, 1);
+      for i in 0..num_tiles(&p, 0) {
+          for j in 0..n { p.store(broadcast_scalar(value + program_id(1) * 1000 + i * 100 + j, shape![2, 4]), [i, j]); }
+      }
+  }
+  #[tile]
+  fn part<const B: i32>(z: &mut Tensor<f32, {[B]}>, x: &Tensor<f32, {[-1]}>) { z.store(x.load_like(z) + 1.0); }
+  #[tile]
+  fn bounded(z: &mut Tensor<f32, {[4, 8]}>, x: &Tensor<f32, {[-1, -1]}>) {
+      let (m, n) = (Dim::new(x.shape()[0] / 4), Dim::new(x.shape()[1] / 8));
+      let p = x.partition(shape![4, 8]).with_bounds((m, n));
+      let mut sum = constant(0.0f32, shape![4, 8]);
+      for i in m { for j in n { sum = sum + p.load(coord((i, j))); } }
+      z.store(sum);
+  }
+  #[tile]
   unsafe fn shift(p: *mut f32, n: i32) {
       let x = make_tensor_view(pointer_to_tile(p), Shape::<{[-1]}> { dims: &[n] }, const_array![1], new_token_unordered());
       let y = make_tensor_view(pointer_to_tile(p).offset(1), Shape::<{[-1]}> { dims: &[n] }, const_array![1], new_token_unordered());
@@ -66,9 +118,83 @@ function checks.overlap(h, k)
   end
 end
 
+-- Every tile is visited once, whatever the map, the number of blocks and the ragged edges.
+function checks.maps(h, k)
+  for _, row in ipairs { { { 1, 1 }, 5 }, { { 3, 1 }, 4 }, { { 2, 3 }, 7 }, { { 4, 2 }, 1 }, { { 1, 2 }, 2 }, { { 0, 1 }, 2 }, { { 1, 0 }, 3 } } do
+    local map, blocks = table.unpack(row)
+    local m, n = 5, 7
+    local z, counts = gpu.full({ 2 * m - 1, 4 * n - 2 }, -1, "i32"), gpu.zeros({ m, n }, "i32")
+    k.mapped(z:tiles { 2, 4 }:map(map, blocks), counts):sync()
+    for i = 1, 2 * m - 1 do
+      for j = 1, 4 * n - 2 do
+        local tm, tn = (i - 1) // 2, (j - 1) // 4
+        local want = tm * n + tn
+        if map[1] == 0 and tm > 0 or map[2] == 0 and tn > 0 then want = -1 end
+        h.check(z[{ i, j }] == want, "map %s in %d blocks, %d %d: %s", table.concat(map, " "), blocks, i, j, z[{ i, j }])
+      end
+    end
+  end
+end
+
+function checks.ranges(h, k)
+  local z, y = gpu.full({ 2, 9, 7 }, -1, "i32"), gpu.full({ 2, 9, 7 }, -1)
+  k.mapped3(z:tiles { 1, 2, 4 }:map({ 1, 2, 1 }, 3), y:tiles { 1, 2, 4 }:map({ 1, 2, 1 }, 3), 1, 3):sync()
+  for a = 1, 2 do
+    for b = 1, 9 do
+      for c = 1, 7 do
+        local t = (b - 1) // 2
+        local want = t >= 1 and t < 4 and ((a - 1) * 100 + t) * 100 + (c - 1) // 4 or -1
+        h.check(z[{ a, b, c }] == want and y[{ a, b, c }] == want, "range %d %d %d: %s %s", a, b, c, z[{ a, b, c }], y[{ a, b, c }])
+      end
+    end
+  end
+  local ok, err = pcall(function() k.mapped3(z:tiles { 1, 2, 4 }:map({ 1, 2, 1 }, 3), y:tiles { 1, 2, 4 }:map({ 1, 2, 1 }, 3), 3, 3):sync() end)
+  h.check(not ok and tostring(err):find("G0405", 1, true), "a range beyond the tiles: %s", err)
+  local line = gpu.zeros({ 18 }, "i32")
+  k.line(line:tiles { 4 }:map({ 1 }, 2)):sync()
+  for i = 1, 18 do h.check(line[i] == (i - 1) // 4, "line %d: %s", i, line[i]) end
+end
+
+function checks.owned(h, k)
+  local x, z = gpu.arange(15):reshape { 3, 5 }, gpu.zeros { 3, 5 }
+  k.rows(z:tiles { 1, 2 }:map({ 1, 0 }, 2), x):sync()
+  for i = 0, 2 do
+    local even, odd = 15 * i + 6, 10 * i + 4
+    for j = 0, 4 do h.check(z[{ i + 1, j + 1 }] == (j % 2 == 0 and even or odd), "owned %d %d: %s", i, j, z[{ i + 1, j + 1 }]) end
+  end
+end
+
+-- Smaller tiles that do not divide the block's own, which the launch gives.
+function checks.nested(h, k)
+  local z = gpu.full({ 5, 13 }, -1, "i32")
+  k.nested(z:tiles { 3, 6 }, 10000):sync()
+  for i = 0, 4 do
+    for j = 0, 12 do
+      local want = 10000 + j // 6 * 1000 + i % 3 // 2 * 100 + j % 6 // 4
+      h.check(z[{ i + 1, j + 1 }] == want, "nested %d %d: %s, expected %d", i, j, z[{ i + 1, j + 1 }], want)
+    end
+  end
+end
+
+function checks.prefix(h, k)
+  local x, z = gpu.arange(10), gpu.zeros { 10 }
+  k.part:with { grid = 2 }(z:tiles { 4 }:prefix(), x):sync()
+  for i = 1, 10 do h.check(z[i] == (i <= 8 and i or 0), "prefix %d: %s", i, z[i]) end
+  h.check(not pcall(function() k.part:with { grid = 4 }(z:tiles { 4 }:prefix(), x):sync() end), "a grid beyond the tiles")
+  h.check(not pcall(function() k.part(z:tiles { 4 }:prefix(), x):sync() end), "a prefix without a grid")
+end
+
+function checks.bounds(h, k)
+  local z = gpu.zeros { 4, 8 }
+  k.bounded(z:tiles { 4, 8 }, gpu.ones { 8, 24 }):sync()
+  for i = 1, 4 do h.check(z[{ i, 2 * i }] == 6, "bounded %d: %s", i, z[{ i, 2 * i }]) end
+  local ok, err = pcall(function() k.bounded(z:tiles { 4, 8 }, gpu.ones { 9, 24 }):sync(); return z[{ 1, 1 }] end)
+  h.check(not ok and tostring(err):find("with_bounds", 1, true), "a bound that does not hold: %s", err)
+end
+
 return function(h)
   local k, wrong
-  for _, name in ipairs { "raw", "overlap" } do
+  for _, name in ipairs { "raw", "overlap", "maps", "ranges", "owned", "nested", "prefix", "bounds" } do
     h.group("views." .. name, function()
       k = k or gpu.kernels(KERNELS, "cases_views")
       wrong = wrong or gpu.kernels((KERNELS:gsub("columns, stride%);", "columns, columns);")), "cases_views")

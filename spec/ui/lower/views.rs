@@ -1,11 +1,5 @@
 // Views that only an instance can refuse.
 #[tile]
-fn nested<const N: i32>(z: &mut Tensor<f32, {[N]}>) {
-    let mut m = z.partition_mut(shape![3]);
-    m.store(constant(0.0f32, shape![3]), [0]);
-}
-//@ call nested(part f32 [8] tile [4])
-#[tile]
 fn padded(z: &mut Tensor<i32, {[4]}>, x: &Tensor<i32, {[-1]}>) {
     let p = make_partition_view(x, shape![4], padding::Nan, dim_map::Identity, new_token_unordered());
     z.store(p.load([0]));

@@ -1,0 +1,65 @@
+/* Preconditions of a kernel, asked of every launch. */
+#include "dsl/bind.h"
+#include "dsl/ir/launch.h"
+
+static int64_t extent_of(const GpBinder *b, const GpExtentName *e) {
+    const GpArgDesc *a = &b->request->args[e->param];
+    return e->axis < a->shape.rank ? a->shape.dim[e->axis] : 0;
+}
+
+static GpDiag *refuse(GpBinder *b, const GpPrecondition *p) {
+    const GpSpan at = p->span;
+    const char *text = gp_bind_text(b, "%.*s", (int)at.len, at.src ? at.src->text + at.off : "");
+    GpDiag *d = gp_bind_refuse(b, GpDiag_G0329, gp_bind_kernel_name(b), text);
+    gp_note_at(d, at, "the precondition is declared here");
+    return d;
+}
+
+static void check(GpBinder *b, const GpPrecondition *p) {
+    int64_t left = extent_of(b, &p->left), right = p->is_equal ? extent_of(b, &p->right) : 0;
+    if (p->is_equal ? left == right : left % p->divisor == 0)
+        return;
+    GpDiag *d = refuse(b, p);
+    if (p->is_equal)
+        gp_primary_label(d, "axis %u of argument %u, `%s`, has %lld elements, axis %u of argument %u, `%s`, %lld",
+                         p->left.axis, p->left.param + 1, gp_bind_param_name(b, p->left.param),
+                         (long long)left, p->right.axis, p->right.param + 1,
+                         gp_bind_param_name(b, p->right.param), (long long)right);
+    else
+        gp_primary_label(d, "axis %u of argument %u, `%s`, has %lld elements", p->left.axis,
+                         p->left.param + 1, gp_bind_param_name(b, p->left.param), (long long)left);
+}
+
+void gp_bind_preconditions(GpBinder *b) {
+    const GpKernelAttrs *k = &b->kernel->kernel;
+    for (uint32_t i = 0; i < k->precondition_count && !b->has_failed; i++)
+        check(b, &k->preconditions[i]);
+}
+
+/* ---- Checks of the launch -------------------------------------------------------------------- */
+
+static int64_t extent(const void *ud, uint32_t arg, uint32_t axis) {
+    const GpArgDesc *args = ud;
+    return axis < args[arg].shape.rank ? args[arg].shape.dim[axis] : 0;
+}
+
+bool gp_bind_ask(GpModule *m, GpArena *arena, const GpBindRequest *request,
+                 const GpInstance *instance, const GpLaunchCheck *checks, uint32_t count,
+                 GpDiags *diags) {
+    GpLaunchFacts facts = {extent, request->args, instance->grid};
+    GpBinder b = {.module = m, .arena = arena, .diags = diags, .request = request,
+                  .kernel = instance->kernel};
+    for (uint32_t i = 0; i < count; i++) {
+        if (gp_launch_holds(&checks[i], &facts))
+            continue;
+        GpDiag *d = gp_bind_refuse(&b, GpDiag_G0330, gp_bind_kernel_name(&b), checks[i].what);
+        if (checks[i].right.count)
+            gp_note_at(d, checks[i].span, "tiles below %lld on axis %u, and there are %lld",
+                       (long long)gp_launch_value(&checks[i].left, &facts).i, checks[i].axis,
+                       (long long)gp_launch_value(&checks[i].right, &facts).i);
+        else
+            gp_note_at(d, checks[i].span, "it is needed here");
+        return false;
+    }
+    return true;
+}

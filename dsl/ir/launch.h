@@ -1,0 +1,43 @@
+/* Checks that every launch makes instead of the kernel: comparisons of what is known of its arguments
+** and its grid, as rows of terms, operands before operations. */
+#ifndef GP_IR_LAUNCH_H
+#define GP_IR_LAUNCH_H
+
+#include "dsl/ir/ir.h"
+
+typedef struct GpLaunchTerm {
+    GpOp op;          /* const; dim; num_programs; else elementwise */
+    GpPred pred;
+    GpElem elem;      /* of the result */
+    uint8_t arg, axis;
+    uint8_t operands; /* taken from the terms before */
+    GpScalar value;   /* const */
+} GpLaunchTerm;
+
+typedef struct GpLaunchSide {
+    GpLaunchTerm *terms;
+    uint32_t count;
+} GpLaunchSide;
+
+typedef struct GpLaunchCheck {
+    GpLaunchSide left, right; /* left <= right; right empty: left is true */
+    GpSpan span;
+    const char *what;
+    uint8_t axis;
+} GpLaunchCheck;
+
+/* What a launch has. Extents of tensors by argument and axis. */
+typedef struct GpLaunchFacts {
+    int64_t (*extent)(const void *ud, uint32_t arg, uint32_t axis);
+    const void *ud;
+    const uint32_t *grid;
+} GpLaunchFacts;
+
+/* The value as terms in `out`; false when it depends on more than extents, the grid (with
+** `has_grid`) and constants. */
+bool gp_launch_side(const GpIrFn *fn, const GpValue *v, bool has_grid, GpLaunchSide *out);
+GpScalar gp_launch_value(const GpLaunchSide *side, const GpLaunchFacts *facts);
+bool gp_launch_holds(const GpLaunchCheck *check, const GpLaunchFacts *facts);
+GpLaunchCheck *gp_launch_copy(GpArena *arena, const GpLaunchCheck *checks, uint32_t count);
+
+#endif
