@@ -277,7 +277,8 @@ static GpCuResult take(GpCuPtr *address, size_t bytes) {
     uint8_t *at = gpu.used + bytes <= MEMORY_BYTES
                       ? aligned_alloc(GUARD, gp_align_up(bytes, GUARD) + 2 * (size_t)GUARD)
                       : NULL;
-    if (!at || !vg_memory_add(at + GUARD, bytes)) {
+    /* The word of an atomic on 8 or 16 bits may reach past the last element. */
+    if (!at || !vg_memory_add(at + GUARD, gp_align_up(bytes, 4))) {
         free(at);
         return OUT_OF_MEMORY;
     }

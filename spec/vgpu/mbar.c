@@ -208,7 +208,8 @@ static bool is_over(const VgInst *in, const VgMbar *m, uint64_t asked) {
     return is_parity ? (m->phase & 1) != (asked & 1) : m->phase != (uint32_t)asked;
 }
 
-/* p, [a], parity or state {, time}. try_wait waits; test_wait gives the others a turn. */
+/* p, [a], parity or state {, time}. try_wait gives up the first time, as the hardware
+** may, and waits when it is asked again; test_wait never waits. */
 VgOutcome vg_run_mbar_wait(VgRun *x, const VgInst *in) {
     bool is_parity = in->id == VgInst_MbarTryParity || in->id == VgInst_MbarTestParity;
     bool is_test = in->id == VgInst_MbarTestParity || in->id == VgInst_MbarTest;
@@ -228,8 +229,10 @@ VgOutcome vg_run_mbar_wait(VgRun *x, const VgInst *in) {
         over |= (uint32_t)is_over(in, m, what) << lane;
     }
     bool is_done = over == x->mask;
-    if (!is_done && !is_test && !x->split->is_forced)
+    bool is_again = x->split->gave_up == in;
+    if (!is_done && !is_test && !x->split->is_forced && is_again)
         return VgOutcome_Wait;
+    x->split->gave_up = is_done ? NULL : in;
     VgMbar *m = NULL;
     VG_EACH_LANE(lane, over) {
         VgMbar *next = vg_mbar_at(x, at.u64[lane], lane, &c);

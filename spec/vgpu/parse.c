@@ -279,12 +279,15 @@ static bool declaration(VgParse *p) {
 
 /* What says nothing to us: line tables, hints. */
 static bool remark(VgParse *p) {
-    static const char *const lines[] = {".loc", ".file"};
-    for (size_t i = 0; i < GP_COUNT(lines); i++) {
-        if (vg_accept(p, lines[i])) {
-            p->at += strcspn(p->at, "\n");
-            return true;
-        }
+    if (vg_accept(p, ".loc")) { /* .loc file line column [, ..] */
+        (void)vg_integer(p);
+        p->kernel_line = (uint32_t)vg_integer(p);
+        p->at += strcspn(p->at, "\n");
+        return true;
+    }
+    if (vg_accept(p, ".file")) {
+        p->at += strcspn(p->at, "\n");
+        return true;
     }
     if (vg_accept(p, ".pragma")) {
         p->at += strcspn(p->at, ";");
@@ -418,6 +421,7 @@ static void mark_wgmma(VgParse *p) {
 
 static void body(VgParse *p) {
     p->labels = (GpMap){0};
+    p->kernel_line = 0;
     uint32_t outer = p->depth;
     vg_expect(p, "{");
     p->scopes[++p->depth] = (GpMap){0};

@@ -26,7 +26,7 @@ typedef struct VgParse {
     VgModule *m;
     GpArena *arena;
     const char *at;
-    uint32_t line;
+    uint32_t line, kernel_line;  /* of the PTX; of the kernel's source, by .loc */
     VgFunc *func;                /* NULL between functions */
     GpMap labels;                /* of the function */
     GpMap scopes[VG_MAX_SCOPES]; /* 0: the module's */

@@ -299,7 +299,8 @@ void vg_instruction(VgParse *p, VgOperand guard) {
     if (!p->func)
         vg_parse_fail(p, "an instruction outside a function");
     vg_skip_space(p);
-    VgInst in = {.guard = guard, .line = p->line, .text = {p->at, 0}};
+    VgInst in = {
+        .guard = guard, .line = p->line, .kernel_line = p->kernel_line, .text = {p->at, 0}};
     opcode(p, &in);
     if (in.id == VgInst_Call)
         call(p, &in);

@@ -36,10 +36,25 @@ uint32_t vg_cluster_axis(const VgCta *cta, uint32_t axis) {
 
 /* ---- Reports ------------------------------------------------------------------------------ */
 
-void vg_print_inst(FILE *out, const VgInst *in) {
-    int len = (int)GP_MIN(in->text.len, (size_t)160);
-    fprintf(out, "PTX line %u: %.*s%s", in->line, len, in->text.at,
-            len < (int)in->text.len ? ".." : "");
+void vg_print_inst(char *to, size_t bytes, const VgInst *in) {
+    size_t used = (size_t)snprintf(to, bytes, "PTX line %u", in->line),
+           end = GP_MIN(bytes - 3, 110u);
+    bool was_space = true;
+    if (in->kernel_line)
+        used += (size_t)snprintf(to + used, bytes - used, " (kernel line %u)", in->kernel_line);
+    used += (size_t)snprintf(to + used, bytes - used, ": ");
+    for (size_t i = 0; i < in->text.len && in->text.at[i] != ';'; i++) {
+        char c = in->text.at[i];
+        bool is_space = c == ' ' || c == '\t' || c == '\n';
+        if (used == end) {
+            memcpy(to + used, "..", 3);
+            return;
+        }
+        if (!is_space || !was_space)
+            to[used++] = is_space ? ' ' : c;
+        was_space = is_space;
+    }
+    to[used] = '\0';
 }
 
 VgOutcome vg_fault(VgRun *x, GpCuResult result, int lane, const char *fmt, ...) {
@@ -52,8 +67,9 @@ VgOutcome vg_fault(VgRun *x, GpCuResult result, int lane, const char *fmt, ...) 
     fprintf(stderr, "vgpu: kernel `%s`: ", l->func->name->name);
     vfprintf(stderr, fmt, args);
     va_end(args);
-    fputs("\n  at ", stderr);
-    vg_print_inst(stderr, x->inst);
+    char where[VG_INST_TEXT];
+    vg_print_inst(where, sizeof where, x->inst);
+    fprintf(stderr, "\n  at %s", where);
     uint32_t at = lane < 0 ? (uint32_t)vg_first_lane(x->mask ? x->mask : 1) : (uint32_t)lane;
     const VgCta *c = x->warp->cta;
     fprintf(stderr, "\n  in block (%u, %u, %u), thread (%u, %u, %u), warp %u lane %u\n",
@@ -237,28 +253,52 @@ static VgOutcome too_long(VgRun *x) {
 
 /* ---- Deadlocks ---------------------------------------------------------------------------- */
 
+/* Warps that wait alike are named together. */
+typedef struct Waiting {
+    uint32_t block, first, last;
+    char text[2 * VG_INST_TEXT + 32];
+} Waiting;
+
+static void print_range(const VgLaunch *l, const Waiting *w) {
+    if (!w->text[0])
+        return;
+    fputs("  ", stderr);
+    if (l->cluster_ctas > 1)
+        fprintf(stderr, "block %u of the cluster, ", w->block);
+    if (w->first == w->last)
+        fprintf(stderr, "warp %u%s\n", w->first, w->text);
+    else
+        fprintf(stderr, "warps %u to %u%s\n", w->first, w->last, w->text);
+}
+
+static void add_waiting(const VgLaunch *l, Waiting *w, uint32_t block, uint32_t warp,
+                        const VgSplit *s) {
+    char where[VG_INST_TEXT], what[VG_INST_TEXT], text[sizeof w->text];
+    vg_print_inst(where, sizeof where, &s->frame->func->insts.at[s->pc]);
+    vg_describe_wait(&l->ctas[block], s, what, sizeof what);
+    snprintf(text, sizeof text, ", lanes %08x, at %s%s", s->mask, where, what);
+    if (w->block == block && w->last + 1 == warp && strcmp(w->text, text) == 0) {
+        w->last = warp;
+        return;
+    }
+    print_range(l, w);
+    w->block = block;
+    w->first = w->last = warp;
+    memcpy(w->text, text, sizeof text);
+}
+
 static void print_waiting(const VgLaunch *l) {
-    uint32_t shown = 0, total = 0;
-    char what[160];
+    Waiting waiting = {0};
     for (uint32_t c = 0; c < l->cluster_ctas; c++) {
         for (uint32_t w = 0; w < l->ctas[c].warp_count; w++) {
             const VgWarp *warp = &l->ctas[c].warps[w];
             for (uint32_t i = 0; i < warp->split_end; i++) {
-                const VgSplit *s = &warp->splits[i];
-                if (!is_leaf(s))
-                    continue;
-                if (++total > 16)
-                    continue;
-                shown++;
-                fprintf(stderr, "  warp %u, lanes %08x, waits at ", w, s->mask);
-                vg_print_inst(stderr, &s->frame->func->insts.at[s->pc]);
-                vg_describe_wait(&l->ctas[c], s, what, sizeof what);
-                fprintf(stderr, "%s\n", what);
+                if (is_leaf(&warp->splits[i]))
+                    add_waiting(l, &waiting, c, w, &warp->splits[i]);
             }
         }
     }
-    if (total > shown)
-        fprintf(stderr, "  and %u more\n", total - shown);
+    print_range(l, &waiting);
 }
 
 static void deadlock(VgLaunch *l) {

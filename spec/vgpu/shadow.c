@@ -55,8 +55,6 @@ static bool check_write(Access *a, const VgByte *b, uint32_t at) {
     }
     if ((b->state & VgByte_Atomic) && (a->how & VgAccess_Atomic))
         return true;
-    if (b->write_actor == a->actor)
-        return true;
     const uint8_t *stored = a->x->stored;
     bool is_ordered = is_before(a, b->write_actor, b->write_time, false);
     a->is_same_value = !is_ordered && !is_read && !is_async && stored &&

@@ -153,7 +153,7 @@ struct VgInst {
     VgOperand ops[VG_MAX_OPERANDS];
     uint8_t op_count;
     const VgFunc *callee;
-    uint32_t line;              /* of the PTX text */
+    uint32_t line, kernel_line; /* of the PTX text; of the kernel, 0 when unknown */
     GpStr text;                 /* the instruction as it was written */
     uint32_t *targets;          /* bra, brx: instructions */
     uint32_t target_count;
@@ -236,6 +236,7 @@ typedef struct VgSplit {
     bool is_used;
     bool is_waiting;    /* at the instruction at pc */
     bool is_forced;     /* a wait that may give up must do so */
+    const struct VgInst *gave_up; /* the try_wait that said no last */
     uint64_t asked;     /* VgLaunch.progress when it last looked whether the wait is over */
     uint64_t ticket;    /* what it waits for, plus 1; 0: it did not arrive yet */
 } VgSplit;
@@ -446,7 +447,8 @@ VgOutcome vg_end_threads(VgRun *x, uint32_t mask);
 GP_PRINTF(4, 5) VgOutcome vg_fault(VgRun *x, GpCuResult result, int lane, const char *fmt, ...);
 
 /* The place of an instruction and its text, for reports. */
-void vg_print_inst(FILE *out, const VgInst *in);
+#define VG_INST_TEXT 160
+void vg_print_inst(char *to, size_t bytes, const VgInst *in);
 
 /* Results that a launch ends with. */
 #define VG_ILLEGAL_ADDRESS 700
