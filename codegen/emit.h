@@ -125,6 +125,8 @@ bool gp_math_is_intrinsic(GpOp op);
 bool gp_math_needs_library(GpOp op);
 /* emit_poly.c */
 LLVMValueRef gp_emit_poly(GpEmit *e, GpOp op, LLVMValueRef x); /* NULL: not computed inline */
+/* emit_special.c */
+LLVMValueRef gp_emit_special(GpEmit *e, GpOp op, LLVMValueRef x); /* NULL: not computed inline */
 
 /* One row per value of lower.def */
 void gp_op_lower_const(GpEmit *e, const GpInst *inst);

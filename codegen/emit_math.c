@@ -1,5 +1,5 @@
-/* Math functions: LLVM intrinsics where both backends are exact; polynomials on the CPU; else
-** calls of the device library or of libm (whose symbols cpu.c gives to the JIT). */
+/* Math functions: LLVM intrinsics where both backends are exact; polynomials on the CPU and the
+** special function unit on the GPU for some in f32; else calls of the device library or of libm (whose symbols cpu.c gives to the JIT). */
 #include "codegen/emit.h"
 
 typedef struct MathRow {
@@ -60,6 +60,6 @@ LLVMValueRef gp_emit_math(GpEmit *e, GpOp op, GpElem elem, LLVMValueRef *x, uint
     gp_assert(row->intrinsic && row->args == count);
     if (row->intrinsic[0])
         return gp_emit_intrinsic(e, row->intrinsic, type, x, count);
-    LLVMValueRef inline_value = gp_emit_poly(e, op, x[0]);
+    LLVMValueRef inline_value = e->is_gpu ? gp_emit_special(e, op, x[0]) : gp_emit_poly(e, op, x[0]);
     return inline_value ? inline_value : call_library(e, op, elem, x, count);
 }

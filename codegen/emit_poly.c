@@ -160,7 +160,7 @@ static bool has_row(GpOp op) {
 }
 
 LLVMValueRef gp_emit_poly(GpEmit *e, GpOp op, LLVMValueRef x) {
-    if (e->is_gpu || !has_row(op) || LLVMTypeOf(x) != f32(e) || !has_fma(e))
+    if (!has_row(op) || LLVMTypeOf(x) != f32(e) || !has_fma(e))
         return NULL;
     if (op == GpOp_Tanh)
         return emit_tanh(e, x);

@@ -1,0 +1,37 @@
+/* f32 exponentials on the GPU by its special function unit, which computes 2^f to about one ULP. */
+#include "codegen/emit.h"
+
+static LLVMTypeRef f32(GpEmit *e) { return LLVMFloatTypeInContext(e->ctx); }
+static LLVMValueRef number(GpEmit *e, double v) { return LLVMConstReal(f32(e), v); }
+
+static LLVMValueRef fma_of(GpEmit *e, LLVMValueRef a, double b, LLVMValueRef c) {
+    return gp_emit_intrinsic(e, "llvm.fma", f32(e), (LLVMValueRef[]){a, number(e, b), c}, 3);
+}
+
+static LLVMValueRef exp2_of(GpEmit *e, const char *name, LLVMValueRef x) {
+    return gp_emit_intrinsic(e, name, f32(e), &x, 1);
+}
+
+/* e^x = 2^k * 2^f; k = rint(x * log2 e) from -126 to 126, f = x * log2 e - k with log2 e in two
+** parts. The sum with 1.5 * 2^23 + 1 + 126 leaves k + 127, which is 2^k's exponent, in the low bits.
+** Beyond the range of k, f is what makes the result infinity, zero or NaN. */
+static LLVMValueRef emit_exp(GpEmit *e, LLVMValueRef x) {
+    LLVMValueRef part = fma_of(e, x, 0x1.77313cp-8 /* log2 e / 252 */, number(e, 0.5));
+    part = gp_emit_intrinsic(e, "llvm.nvvm.saturate.f", NULL, &part, 1);
+    LLVMValueRef shifted = fma_of(e, part, 252.0, number(e, 12582913.0));
+    LLVMValueRef k = LLVMBuildFSub(e->b, shifted, number(e, 12583039.0), "");
+    LLVMValueRef f = fma_of(e, x, 0x1.715476p+0, LLVMBuildFNeg(e->b, k, ""));
+    f = fma_of(e, x, 0x1.4ae0cp-26, f);
+    LLVMValueRef bits = LLVMBuildBitCast(e->b, shifted, LLVMInt32TypeInContext(e->ctx), "");
+    LLVMValueRef power = LLVMBuildShl(e->b, bits, gp_emit_i32(e, 23), "");
+    power = LLVMBuildBitCast(e->b, power, f32(e), "");
+    return LLVMBuildFMul(e->b, exp2_of(e, "llvm.nvvm.ex2.approx.ftz", f), power, "");
+}
+
+LLVMValueRef gp_emit_special(GpEmit *e, GpOp op, LLVMValueRef x) {
+    if (LLVMTypeOf(x) != f32(e))
+        return NULL;
+    if (op == GpOp_Exp)
+        return emit_exp(e, x);
+    return op == GpOp_Exp2 ? exp2_of(e, "llvm.nvvm.ex2.approx", x) : NULL;
+}
