@@ -65,6 +65,10 @@ bool gp_tile_gpu_prepare(GpEmit *e) {
         threads *= 2;
     while (threads < MOST_THREADS && s.words / threads > USUAL_WORDS)
         threads *= 2;
+    if (e->fn->schedule.warps)
+        threads = LEAST_THREADS;
+    while (threads * 2 <= e->fn->schedule.warps * 32u)
+        threads *= 2;
     e->gpu->threads = threads;
     if (s.words / threads <= MOST_WORDS) {
         e->gpu->of = gp_tile_layouts(e);

@@ -50,6 +50,9 @@ GpConversion **gp_tile_gpu_conversions(GpEmit *e); /* those made so far */
 /* emit_tile_gpu_access.c */
 void gp_gpu_load(GpEmit *e, const GpInst *inst);
 void gp_gpu_store(GpEmit *e, const GpInst *inst);
+/* Registers r.. of a value from and to `run` elements that follow each other, aligned as a whole. */
+void gp_gpu_take_run(GpEmit *e, GpElem elem, LLVMValueRef ptr, GpBound *out, uint32_t r, uint32_t run);
+void gp_gpu_put_run(GpEmit *e, GpElem elem, LLVMValueRef ptr, const GpBound *v, uint32_t r, uint32_t run);
 /* Element offset of coordinate `at` (i64) on an axis: 32 bits wide where the launch proves it. */
 LLVMValueRef gp_gpu_axis_offset(GpEmit *e, const GpTensorArg *t, LLVMValueRef at, int axis);
 

@@ -45,7 +45,8 @@ static const GpShapeLayout *access_layout(GpEmit *e, const GpInst *inst) {
     if (inst->op != GpOp_StoreTile || is_small || !gp_gpu_takes_vectors(e, inst->operands[0]) ||
         gp_layout_run(s->layout) >= vector || (e->pipe && fills_sectors(s->layout, v->type->elem)))
         return s;
-    const GpLayout *l = gp_layout_blocked(e->arena, &s->shape, vector, gp_tile_gpu_threads(e));
+    const GpLayout *l = 
+        gp_layout_blocked(e->arena, &s->shape, vector, gp_tile_gpu_threads(e), GP_LAYOUT_STREAM);
     return gp_layout_run(l) > gp_layout_run(s->layout) ? gp_gpu_layout(e, l) : s;
 }
 
@@ -89,20 +90,36 @@ static LLVMValueRef in_bounds(GpEmit *e, const Access *a, uint32_t reg) {
     return ok;
 }
 
-static void load_interior(GpEmit *e, const Access *a, LLVMValueRef *out) {
-    LLVMTypeRef vector = LLVMVectorType(gp_emit_mem_type(e, a->elem), a->run);
-    for (uint32_t r = 0; r < a->registers; r += a->run) {
-        LLVMValueRef ptr = register_address(e, a, r);
-        if (a->run == 1) {
-            out[r] = gp_emit_mem_load(e, a->elem, ptr);
-            continue;
-        }
-        LLVMValueRef v = LLVMBuildLoad2(e->b, vector, ptr, "");
-        LLVMSetAlignment(v, a->run * gp_elem_info[a->elem].bytes);
-        for (uint32_t i = 0; i < a->run; i++)
-            out[r + i] = gp_emit_from_mem(e, a->elem,
-                                          LLVMBuildExtractElement(e->b, v, gp_emit_i32(e, i), ""));
+void gp_gpu_take_run(GpEmit *e, GpElem elem, LLVMValueRef ptr, GpBound *out, uint32_t r,
+                     uint32_t run) {
+    if (run == 1) {
+        out->at[r] = gp_emit_mem_load(e, elem, ptr);
+        return;
     }
+    LLVMTypeRef vector = LLVMVectorType(gp_emit_mem_type(e, elem), run);
+    LLVMValueRef v = LLVMBuildLoad2(e->b, vector, ptr, "");
+    LLVMSetAlignment(v, run * gp_elem_info[elem].bytes);
+    for (uint32_t i = 0; i < run; i++)
+        out->at[r + i] =
+            gp_emit_from_mem(e, elem, LLVMBuildExtractElement(e->b, v, gp_emit_i32(e, i), ""));
+}
+
+void gp_gpu_put_run(GpEmit *e, GpElem elem, LLVMValueRef ptr, const GpBound *v, uint32_t r,
+                    uint32_t run) {
+    if (run == 1) {
+        gp_emit_mem_store(e, elem, gp_gpu_at(v, r), ptr);
+        return;
+    }
+    LLVMValueRef x = LLVMGetPoison(LLVMVectorType(gp_emit_mem_type(e, elem), run));
+    for (uint32_t i = 0; i < run; i++)
+        x = LLVMBuildInsertElement(e->b, x, gp_emit_to_mem(e, elem, gp_gpu_at(v, r + i)),
+                                   gp_emit_i32(e, i), "");
+    LLVMSetAlignment(LLVMBuildStore(e->b, x, ptr), run * gp_elem_info[elem].bytes);
+}
+
+static void load_interior(GpEmit *e, const Access *a, GpBound *out) {
+    for (uint32_t r = 0; r < a->registers; r += a->run)
+        gp_gpu_take_run(e, a->elem, register_address(e, a, r), out, r, a->run);
 }
 
 /* The tensor has an element: its first one can be read in place of one beyond its end. */
@@ -186,7 +203,7 @@ void gp_gpu_load(GpEmit *e, const GpInst *inst) {
     LLVMBasicBlockRef ragged = gp_emit_block(e, "ragged"), join = gp_emit_block(e, "loaded");
     LLVMBuildCondBr(e->b, gp_tile_is_inside(e, inst), interior, edge);
     gp_emit_at(e, interior);
-    load_interior(e, &a, fast.at);
+    load_interior(e, &a, &fast);
     LLVMBuildBr(e->b, join);
     gp_emit_at(e, edge);
     LLVMBuildCondBr(e->b, is_nonempty(e, &a), ragged, join);
@@ -204,20 +221,8 @@ void gp_gpu_load(GpEmit *e, const GpInst *inst) {
 }
 
 static void store_interior(GpEmit *e, const Access *a, const GpBound *v) {
-    LLVMTypeRef vector = LLVMVectorType(gp_emit_mem_type(e, a->elem), a->run);
-    for (uint32_t r = 0; r < a->registers; r += a->run) {
-        LLVMValueRef ptr = register_address(e, a, r);
-        if (a->run == 1) {
-            gp_emit_mem_store(e, a->elem, gp_gpu_at(v, r), ptr);
-            continue;
-        }
-        LLVMValueRef x = LLVMGetPoison(vector);
-        for (uint32_t i = 0; i < a->run; i++)
-            x = LLVMBuildInsertElement(e->b, x,
-                                       gp_emit_to_mem(e, a->elem, gp_gpu_at(v, r + i)),
-                                       gp_emit_i32(e, i), "");
-        LLVMSetAlignment(LLVMBuildStore(e->b, x, ptr), a->run * gp_elem_info[a->elem].bytes);
-    }
+    for (uint32_t r = 0; r < a->registers; r += a->run)
+        gp_gpu_put_run(e, a->elem, register_address(e, a, r), v, r, a->run);
 }
 
 void gp_gpu_store(GpEmit *e, const GpInst *inst) {

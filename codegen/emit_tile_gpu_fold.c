@@ -285,7 +285,7 @@ void gp_tile_gpu_access(GpEmit *e, const GpInst *inst) {
     GpShape one = {{0}, 0};
     const GpShapeLayout *s =
         is_tile ? gp_gpu_layout_of(e, like)
-                : gp_gpu_layout(e, gp_layout_blocked(e->arena, &one, 1, gp_tile_gpu_threads(e)));
+                : gp_gpu_layout(e, gp_layout_blocked(e->arena, &one, 1, gp_tile_gpu_threads(e), 0));
     uint32_t count = gp_layout_registers(s->layout);
     GpBound out = gp_emit_bound_make(e, count), operands[MOST_OPERANDS];
     gp_assert(inst->operand_count <= MOST_OPERANDS);

@@ -5,7 +5,7 @@
 ** through shared memory: owners write, and after a barrier each thread reads. */
 #include "codegen/emit_tile_gpu.h"
 
-enum { RECOMPUTE_DEPTH = 4 };
+enum { RECOMPUTE_DEPTH = 4, BANK_BYTES = 4 };
 
 static bool fits_shared(const GpValue *v) {
     int64_t numel = 0;
@@ -92,34 +92,89 @@ static bool rename_registers(GpEmit *e, const Move *m, GpBound *out) {
     return true;
 }
 
-/* Every owner writes its elements, row-major. */
-static LLVMValueRef put_shared(GpEmit *e, const Move *m) {
-    int64_t numel = 0;
-    bool fits = gp_shape_numel(&m->held->shape, &numel);
-    uint64_t bytes = (uint64_t)numel * gp_elem_info[m->elem].bytes;
-    LLVMValueRef shared = gp_gpu_shared(e, fits ? bytes : UINT64_MAX, numel, m->elem);
-    gp_gpu_barrier(e);
-    for (uint32_t r = 0; r < gp_layout_registers(m->held->layout); r++) {
-        LLVMValueRef c[GP_MAX_RANK];
-        gp_gpu_coords(e, m->held, r, c);
-        LLVMValueRef to = gp_emit_gep(e, m->elem, shared, gp_tile_linear(e, &m->held->shape, c));
-        GpPlace p = {m->elem, to, m->held->is_owner, gp_gpu_at(&m->from, r), NULL};
-        gp_tile_store(e, &p);
+/* A tile in shared memory: row-major, each row with a gap behind it. Runs on both sides move as
+** vectors, and the gap keeps them aligned; else it makes rows start in different banks. */
+typedef struct Staged {
+    LLVMValueRef at;
+    int64_t stride[GP_MAX_RANK];
+    uint32_t run;
+} Staged;
+
+static Staged stage_tile(GpEmit *e, const Move *m, bool has_view) {
+    const GpShape *shape = &m->held->shape;
+    uint32_t bytes = gp_elem_info[m->elem].bytes;
+    Staged s = {.run = GP_MIN(gp_layout_run(m->held->layout), gp_layout_run(m->wanted->layout))};
+    s.run = has_view ? 1 : GP_MIN(s.run, 16 / bytes);
+    int64_t numel = 1, gap = s.run > 1 ? 16 / bytes : GP_MAX(BANK_BYTES / bytes, 1u), all;
+    gp_assert(gp_shape_numel(shape, &all));
+    bool has_gap = shape->rank > 1 && shape->dim[shape->rank - 1] > 1 &&
+                   (all + all / shape->dim[shape->rank - 1] * gap) * bytes <= GP_GPU_SHARED;
+    for (int a = shape->rank - 1; a >= 0; a--) {
+        s.stride[a] = numel;
+        numel = numel * shape->dim[a] + (a == shape->rank - 1 && has_gap ? gap : 0);
     }
-    gp_gpu_barrier(e);
-    return shared;
+    s.at = gp_gpu_shared(e, (uint64_t)numel * bytes, all, m->elem);
+    return s;
 }
 
-/* Every thread reads what it wants; with `view`, at the coordinates that this has in its operand. */
-static GpBound take_shared(GpEmit *e, const Move *m, LLVMValueRef shared, const GpInst *view) {
+static LLVMValueRef thread_place(GpEmit *e, const Move *m, const Staged *s, const GpShapeLayout *of) {
+    LLVMValueRef offset = gp_emit_i64(e, 0);
+    for (int a = 0; a < of->shape.rank; a++) {
+        LLVMValueRef part = LLVMBuildNUWMul(e->b, of->coord[a], gp_emit_i64(e, s->stride[a]), "");
+        offset = LLVMBuildNUWAdd(e->b, offset, part, "");
+    }
+    return gp_emit_gep(e, m->elem, s->at, offset);
+}
+
+static LLVMValueRef register_place(GpEmit *e, const Move *m, const Staged *s, const GpShapeLayout *of,
+                                   LLVMValueRef thread, uint32_t reg) {
+    int32_t at[GP_MAX_RANK];
+    int64_t offset = 0;
+    gp_layout_at(of->layout, reg, 0, 0, at);
+    for (int a = 0; a < of->shape.rank; a++)
+        offset += at[a] * s->stride[a];
+    return gp_emit_gep(e, m->elem, thread, gp_emit_i64(e, offset));
+}
+
+/* Every owner writes its elements. */
+static void put_shared(GpEmit *e, const Move *m, const Staged *s) {
+    LLVMBasicBlockRef done = m->held->is_owner ? gp_emit_block(e, "put") : NULL;
+    gp_gpu_barrier(e);
+    LLVMValueRef thread = thread_place(e, m, s, m->held);
+    if (done) {
+        LLVMBasicBlockRef owner = gp_emit_block(e, "owner");
+        LLVMBuildCondBr(e->b, m->held->is_owner, owner, done);
+        gp_emit_at(e, owner);
+    }
+    for (uint32_t r = 0; r < gp_layout_registers(m->held->layout); r += s->run)
+        gp_gpu_put_run(e, m->elem, register_place(e, m, s, m->held, thread, r), &m->from, r, s->run);
+    if (done) {
+        LLVMBuildBr(e->b, done);
+        gp_emit_at(e, done);
+    }
+    gp_gpu_barrier(e);
+}
+
+static GpBound take_shared(GpEmit *e, const Move *m, const Staged *s) {
+    GpBound out = gp_emit_bound_make(e, gp_layout_registers(m->wanted->layout));
+    LLVMValueRef thread = thread_place(e, m, s, m->wanted);
+    for (uint32_t r = 0; r < out.count; r += s->run)
+        gp_gpu_take_run(e, m->elem, register_place(e, m, s, m->wanted, thread, r), &out, r, s->run);
+    return out;
+}
+
+/* The same at the coordinates that the elements of `view` have in its operand. */
+static GpBound take_viewed(GpEmit *e, const Move *m, const Staged *s, const GpInst *view) {
     GpBound out = gp_emit_bound_make(e, gp_layout_registers(m->wanted->layout));
     for (uint32_t r = 0; r < out.count; r++) {
-        LLVMValueRef c[GP_MAX_RANK], at[GP_MAX_RANK];
+        LLVMValueRef c[GP_MAX_RANK], at[GP_MAX_RANK], index = gp_emit_i64(e, 0);
         gp_gpu_coords(e, m->wanted, r, c);
-        if (view)
-            gp_tile_moved_coords(e, view, c, at);
-        LLVMValueRef index = gp_tile_linear(e, &m->held->shape, view ? at : c);
-        out.at[r] = gp_emit_mem_load(e, m->elem, gp_emit_gep(e, m->elem, shared, index));
+        gp_tile_moved_coords(e, view, c, at);
+        for (int a = 0; a < m->held->shape.rank; a++) {
+            LLVMValueRef part = LLVMBuildNSWMul(e->b, at[a], gp_emit_i64(e, s->stride[a]), "");
+            index = LLVMBuildNSWAdd(e->b, index, part, "");
+        }
+        out.at[r] = gp_emit_mem_load(e, m->elem, gp_emit_gep(e, m->elem, s->at, index));
     }
     return out;
 }
@@ -130,7 +185,9 @@ static GpBound move(GpEmit *e, const Move *m) {
         return m->from;
     if (rename_registers(e, m, &out))
         return out;
-    return take_shared(e, m, put_shared(e, m), NULL);
+    Staged s = stage_tile(e, m, false);
+    put_shared(e, m, &s);
+    return take_shared(e, m, &s);
 }
 
 void gp_gpu_bind(GpEmit *e, const GpValue *v, GpBound from, const GpShapeLayout *held) {
@@ -253,10 +310,13 @@ void gp_gpu_view(GpEmit *e, const GpInst *inst) {
     const GpShapeLayout *to = gp_gpu_layout_of(e, result);
     const GpLayout *l = gp_gpu_viewed_layout(e, inst, to->layout);
     Move m = {v->type->elem, e->bound[v->id], gp_gpu_layout_of(e, v), to};
-    if (l)
+    if (l) {
         e->bound[result->id] = view_registers(e, inst, l);
-    else if (is_cheap(e, v, RECOMPUTE_DEPTH))
+    } else if (is_cheap(e, v, RECOMPUTE_DEPTH)) {
         e->bound[result->id] = evaluate(e, v, to, inst);
-    else
-        e->bound[result->id] = take_shared(e, &m, put_shared(e, &m), inst);
+    } else {
+        Staged s = stage_tile(e, &m, true);
+        put_shared(e, &m, &s);
+        e->bound[result->id] = take_viewed(e, &m, &s, inst);
+    }
 }

@@ -12,6 +12,8 @@
 ** has a weaker one; where both sides keep their own, emission converts. */
 #include "codegen/emit_tile_gpu.h"
 
+enum { LINE_BYTES = 128 };
+
 typedef enum Kind { Kind_None, Kind_Memory, Kind_Part, Kind_Mma } Kind;
 
 typedef struct Anchor {
@@ -19,6 +21,7 @@ typedef struct Anchor {
     uint64_t weight; /* elements of the tile that the layout was made for */
     const GpLayout *layout;
     uint32_t least_bytes, most_bytes; /* of the elements that whole vectors may move */
+    bool is_folded, is_turned; /* along its innermost axis; to another place of this */
 } Anchor;
 
 typedef struct Plan {
@@ -152,15 +155,40 @@ static uint64_t numel_of(const GpValue *v) {
     return (uint64_t)numel;
 }
 
+static void note_use(GpInst *inst, void *ud) {
+    Plan *p = ud;
+    bool is_fold = inst->op == GpOp_Reduce || inst->op == GpOp_Scan;
+    if (!is_fold && inst->op != GpOp_Permute)
+        return;
+    uint8_t last = (uint8_t)(inst->operands[0]->type->shape.rank - 1);
+    if (is_fold)
+        anchor_of(p, inst->operands[0])->is_folded |= inst->axis == last;
+    else if (inst->perm.axis[last] != last)
+        anchor_of(p, inst->operands[0])->is_turned = anchor_of(p, inst->results[0])->is_turned = true;
+}
+
+/* Of a tile that is folded along its rows, a warp takes whole rows, so that fewer warps share one.
+** Of a tile that is transposed, the lanes of a warp take 128 bytes of each row and several rows: then
+** whole lines of memory are moved, and different banks of shared memory, on both sides. */
+static int inner_bits(const Anchor *a, uint32_t vector) {
+    if (!a->is_turned)
+        return a->is_folded ? GP_LAYOUT_ROWS : GP_LAYOUT_STREAM;
+    int bits = 0;
+    while (bits < GP_LAYOUT_ROWS && (vector * a->least_bytes << bits) < LINE_BYTES)
+        bits++;
+    return bits;
+}
+
 static void anchor_access(GpInst *inst, void *ud) {
     Plan *p = ud;
     const GpValue *v = accessed_tile(inst);
     Anchor *a = v ? anchor_of(p, v) : NULL;
     if (!a || a->layout)
         return;
+    uint32_t vector = vector_of(a->least_bytes, a->most_bytes);
     a->weight = numel_of(v);
-    a->layout = gp_layout_blocked(p->e->arena, &v->type->shape,
-                                  vector_of(a->least_bytes, a->most_bytes), gp_tile_gpu_threads(p->e));
+    a->layout = gp_layout_blocked(p->e->arena, &v->type->shape, vector, gp_tile_gpu_threads(p->e),
+                                  inner_bits(a, vector));
 }
 
 static void anchor_mma(GpInst *inst, void *ud) {
@@ -211,7 +239,7 @@ static void choose(Choice *c, const GpValue *v) {
         c->of[v->id] = gp_layout_blocked(e->arena, &v->type->shape,
                                          vector_of(gp_elem_info[v->type->elem].bytes,
                                                    gp_elem_info[v->type->elem].bytes),
-                                         gp_tile_gpu_threads(e));
+                                         gp_tile_gpu_threads(e), GP_LAYOUT_STREAM);
 }
 
 static void choose_inst(GpInst *inst, void *ud) {
@@ -232,6 +260,7 @@ const GpLayout **gp_tile_layouts(GpEmit *e) {
         p.parent[i] = i;
     walk(&p, unite_inst);
     walk(&p, note_width);
+    walk(&p, note_use);
     walk(&p, anchor_access);
     walk(&p, anchor_mma);
     do {

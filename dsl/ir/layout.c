@@ -113,38 +113,38 @@ static GpLayout *make_layout(GpArena *arena, const GpShape *shape) {
     return l;
 }
 
-/* The bits of the atom's coordinates, innermost axis first, handed out one after another. */
+/* The bits of each axis's coordinate that were handed out, from the lowest on. */
 typedef struct BitSource {
-    int axis, bit;
+    int used[GP_MAX_RANK];
 } BitSource;
 
-static bool take_bit(GpLayout *l, BitSource *from, GpLayoutDim d) {
-    while (from->axis >= 0 && l->atom[from->axis] >> from->bit <= 1) {
-        from->axis--;
-        from->bit = 0;
-    }
-    if (from->axis < 0) return false;
+static bool take_bit(GpLayout *l, BitSource *from, GpLayoutDim d, int axis) {
+    if (axis < 0 || l->atom[axis] >> from->used[axis] <= 1) return false;
     gp_assert(l->bits[d] < GP_LAYOUT_BITS);
-    l->bases[d][l->bits[d]++][from->axis] = (int32_t)1 << from->bit++;
+    l->bases[d][l->bits[d]++][axis] = (int32_t)1 << from->used[axis]++;
     return true;
 }
 
-/* A bit of lanes or warps that no coordinate is left for holds everything twice. */
-static void take_bits(GpLayout *l, BitSource *from, GpLayoutDim d, uint8_t count) {
-    for (uint8_t i = 0; i < count; i++)
-        if (!take_bit(l, from, d)) l->bits[d]++;
+/* The next bit of the innermost of the axes up to `axis` that has one. */
+static bool take_from(GpLayout *l, BitSource *from, GpLayoutDim d, int axis) {
+    while (axis >= 0 && !take_bit(l, from, d, axis)) axis--;
+    return axis >= 0;
 }
 
 const GpLayout *gp_layout_blocked(GpArena *arena, const GpShape *shape, uint32_t vector,
-                                  uint32_t threads) {
+                                  uint32_t threads, int inner) {
     gp_assert(is_power_of_two(vector) && is_power_of_two(threads) && threads >= 32);
     GpLayout *l = make_layout(arena, shape);
-    BitSource from = {shape->rank - 1, 0};
-    uint32_t inner = shape->rank ? (uint32_t)l->atom[shape->rank - 1] : 1;
-    take_bits(l, &from, GpLayoutDim_Register, log2_of(GP_MIN(vector, inner)));
-    take_bits(l, &from, GpLayoutDim_Lane, 5);
-    take_bits(l, &from, GpLayoutDim_Warp, log2_of(threads / 32));
-    while (take_bit(l, &from, GpLayoutDim_Register)) {}
+    BitSource from = {{0}};
+    int last = shape->rank - 1, bits = log2_of(threads);
+    for (int i = 0; i < log2_of(vector); i++) take_bit(l, &from, GpLayoutDim_Register, last);
+    for (int i = 0; i < bits; i++) {
+        GpLayoutDim d = i < 5 ? GpLayoutDim_Lane : GpLayoutDim_Warp;
+        bool is_taken = (i < inner && take_bit(l, &from, d, last)) ||
+                        take_from(l, &from, d, last - 1) || take_bit(l, &from, d, last);
+        if (!is_taken) l->bits[d]++; /* no coordinate is left for it: it holds everything twice */
+    }
+    while (take_from(l, &from, GpLayoutDim_Register, last)) {}
     return l;
 }
 

@@ -37,10 +37,13 @@ bool gp_layout_equal(const GpLayout *a, const GpLayout *b);
 bool gp_layout_covers(const GpLayout *l);
 
 /* The blocked layout for streaming access: the innermost axis first to registers in runs of
-** `vector` elements, then lanes, then warps, then registers again. `threads` is a multiple of 32
-** and a power of two; extents that are too small for all threads are held more than once. */
+** `vector` elements, then to as many as `inner` bits of lanes and warps; the other bits of these
+** come from the other axes, or from this one when they have none; what is left goes to registers.
+** `threads` is a multiple of 32 and a power of two; extents that are too small for all threads are
+** held more than once. */
+enum { GP_LAYOUT_STREAM = 10, GP_LAYOUT_ROWS = 5 }; /* inner: all bits; a warp stays in its row */
 const GpLayout *gp_layout_blocked(GpArena *arena, const GpShape *shape, uint32_t vector,
-                                  uint32_t threads);
+                                  uint32_t threads, int inner);
 /* The accumulator of wgmma m64nNk16 for [b x] m x n (m a multiple of 64, n of 8): a register pair
 ** is two columns, the next bit eight rows, further ones columns from 8 on; a quad of lanes covers
 ** eight columns, its eight quads eight rows; four warps are 64 rows, further warps the next ones.

@@ -32,9 +32,9 @@ static void test_types_are_one_pointer(GpArena *arena) {
     assert_ptr_not_equal(gp_ir_ptr(fn, GpElem_F32, GpSpace_Global),
                          gp_ir_ptr(fn, GpElem_F32, GpSpace_Shared));
     const GpIrType *tile = gp_ir_tile(fn, GpElem_F32, &a);
-    const GpLayout *one = gp_layout_blocked(arena, &a, 4, 32);
-    const GpLayout *same = gp_layout_blocked(arena, &a, 4, 32);
-    const GpLayout *other = gp_layout_blocked(arena, &a, 2, 32);
+    const GpLayout *one = gp_layout_blocked(arena, &a, 4, 32, GP_LAYOUT_STREAM);
+    const GpLayout *same = gp_layout_blocked(arena, &a, 4, 32, GP_LAYOUT_STREAM);
+    const GpLayout *other = gp_layout_blocked(arena, &a, 2, 32, GP_LAYOUT_STREAM);
     assert_ptr_equal(gp_ir_with_layout(fn, tile, one), gp_ir_with_layout(fn, tile, same));
     assert_ptr_not_equal(gp_ir_with_layout(fn, tile, one), gp_ir_with_layout(fn, tile, other));
     assert_ptr_equal(gp_ir_with_layout(fn, gp_ir_with_layout(fn, tile, one), NULL), tile);

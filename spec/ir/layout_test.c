@@ -44,7 +44,7 @@ static void check_layout(const GpLayout *l, const GpShape *shape, uint32_t threa
 
 static void check_blocked(GpArena *arena, const GpShape *shape, uint32_t vector, uint32_t threads) {
     GpMark mark = gp_arena_mark(arena);
-    const GpLayout *l = gp_layout_blocked(arena, shape, vector, threads);
+    const GpLayout *l = gp_layout_blocked(arena, shape, vector, threads, GP_LAYOUT_STREAM);
     check_layout(l, shape, threads);
     uint32_t inner = power_part(shape->dim[shape->rank - 1]);
     assert_true(gp_layout_run(l) >= GP_MIN(vector, inner));
@@ -74,7 +74,7 @@ static void test_blocked(void **state) {
 static void test_documented_order(void **state) {
     GpArena *arena = *state;
     GpShape shape = {.dim = {4, 256}, .rank = 2};
-    const GpLayout *l = gp_layout_blocked(arena, &shape, 4, 128);
+    const GpLayout *l = gp_layout_blocked(arena, &shape, 4, 128, GP_LAYOUT_STREAM);
     int32_t c[GP_MAX_RANK];
     assert_int_equal(gp_layout_registers(l), 8);
     gp_layout_at(l, 3, 0, 0, c); /* registers run first */
@@ -93,7 +93,7 @@ static void test_documented_order(void **state) {
 static void test_repetition(void **state) {
     GpArena *arena = *state;
     GpShape shape = {.dim = {192, 2}, .rank = 2};
-    const GpLayout *l = gp_layout_blocked(arena, &shape, 2, 32);
+    const GpLayout *l = gp_layout_blocked(arena, &shape, 2, 32, GP_LAYOUT_STREAM);
     int32_t c[GP_MAX_RANK];
     assert_true(l->atom[0] == 64 && l->repeat[0] == 3);
     assert_int_equal(gp_layout_registers(l), 12);
@@ -138,10 +138,10 @@ static void test_run_with_foreign_bits(void **state) {
 static void test_equal(void **state) {
     GpArena *arena = *state;
     GpShape a = {.dim = {8, 32}, .rank = 2}, b = {.dim = {32, 8}, .rank = 2};
-    const GpLayout *x = gp_layout_blocked(arena, &a, 4, 32);
-    assert_true(gp_layout_equal(x, gp_layout_blocked(arena, &a, 4, 32)));
-    assert_false(gp_layout_equal(x, gp_layout_blocked(arena, &a, 2, 32)));
-    assert_false(gp_layout_equal(x, gp_layout_blocked(arena, &b, 4, 32)));
+    const GpLayout *x = gp_layout_blocked(arena, &a, 4, 32, GP_LAYOUT_STREAM);
+    assert_true(gp_layout_equal(x, gp_layout_blocked(arena, &a, 4, 32, GP_LAYOUT_STREAM)));
+    assert_false(gp_layout_equal(x, gp_layout_blocked(arena, &a, 2, 32, GP_LAYOUT_STREAM)));
+    assert_false(gp_layout_equal(x, gp_layout_blocked(arena, &b, 4, 32, GP_LAYOUT_STREAM)));
 }
 
 /* A slice holds what the layout holds, without the axis, in the same threads. */
@@ -194,17 +194,17 @@ static void test_derived(void **state) {
     for (size_t i = 0; i < GP_COUNT(shapes); i++)
         for (uint32_t vector = 1; vector <= 4; vector *= 4)
             for (int axis = 0; axis < shapes[i].rank; axis++)
-                check_slice(arena, gp_layout_blocked(arena, &shapes[i], vector, 64), axis);
+                check_slice(arena, gp_layout_blocked(arena, &shapes[i], vector, 64, GP_LAYOUT_STREAM), axis);
     GpShape flat = {{512}, 1}, unit = {{1, 6, 1, 24}, 4}, other = {{12, 12}, 2};
-    const GpLayout *square = gp_layout_blocked(arena, &shapes[0], 4, 64);
+    const GpLayout *square = gp_layout_blocked(arena, &shapes[0], 4, 64, GP_LAYOUT_STREAM);
     check_reshape(arena, square, &flat);
-    check_reshape(arena, gp_layout_blocked(arena, &flat, 2, 32), &shapes[1]);
-    const GpLayout *odd = gp_layout_blocked(arena, &shapes[2], 2, 32);
+    check_reshape(arena, gp_layout_blocked(arena, &flat, 2, 32, GP_LAYOUT_STREAM), &shapes[1]);
+    const GpLayout *odd = gp_layout_blocked(arena, &shapes[2], 2, 32, GP_LAYOUT_STREAM);
     check_reshape(arena, odd, &unit);
     assert_null(gp_layout_reshape(arena, odd, &other));
 
     GpPerm perm = {{2, 0, 1}, 3};
-    const GpLayout *l = gp_layout_blocked(arena, &shapes[1], 2, 64);
+    const GpLayout *l = gp_layout_blocked(arena, &shapes[1], 2, 64, GP_LAYOUT_STREAM);
     const GpLayout *p = gp_layout_permute(arena, l, &perm);
     int32_t a[GP_MAX_RANK], b[GP_MAX_RANK];
     gp_layout_at(l, 5, 19, 1, a);
@@ -252,7 +252,7 @@ static void test_same_thread(void **state) {
     const GpLayout *b = gp_layout_slice(arena, gp_layout_mma(arena, &narrow, 128), 1);
     assert_true(gp_layout_same_thread(a, b, map)); /* rows are held alike whatever the width */
     assert_true(map[0] == 0 && map[1] == 1);
-    const GpLayout *l = gp_layout_blocked(arena, &square, 4, 32);
+    const GpLayout *l = gp_layout_blocked(arena, &square, 4, 32, GP_LAYOUT_STREAM);
     GpLayout swapped = *l;
     memcpy(swapped.bases[0][0], l->bases[0][1], sizeof l->bases[0][0]);
     memcpy(swapped.bases[0][1], l->bases[0][0], sizeof l->bases[0][0]);
@@ -262,9 +262,9 @@ static void test_same_thread(void **state) {
     swapped.bases[0][0][1] = 2;
     assert_true(gp_layout_same_thread(l, &swapped, map));
     assert_true(map[1] == 2 && map[2] == 3 && map[3] == 1);
-    assert_false(gp_layout_same_thread(l, gp_layout_blocked(arena, &square, 2, 32), map));
-    assert_false(gp_layout_same_thread(l, gp_layout_blocked(arena, &square, 4, 64), map));
-    assert_false(gp_layout_same_thread(gp_layout_blocked(arena, &wide, 4, 128),
+    assert_false(gp_layout_same_thread(l, gp_layout_blocked(arena, &square, 2, 32, GP_LAYOUT_STREAM), map));
+    assert_false(gp_layout_same_thread(l, gp_layout_blocked(arena, &square, 4, 64, GP_LAYOUT_STREAM), map));
+    assert_false(gp_layout_same_thread(gp_layout_blocked(arena, &wide, 4, 128, GP_LAYOUT_STREAM),
                                        gp_layout_mma(arena, &wide, 128), map));
 }
 
