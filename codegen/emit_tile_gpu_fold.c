@@ -1,9 +1,8 @@
-/* Reductions, scans, concatenations and accesses through addresses on the GPU.
+/* Reductions, concatenations and accesses through addresses on the GPU.
 **
 ** A reduction combines the registers of a thread, then the lanes of a warp by shuffles, then the
 ** warps through shared memory, where several hold parts of one total; each thread that held a part
-** has the total then. A scan doubles its reach in shared memory at each step
-** (Hillis and Steele). Barriers stand in uniform control flow only. */
+** has the total then. Barriers stand in uniform control flow only. */
 #include "codegen/emit_tile_gpu.h"
 
 static LLVMTypeRef i32(GpEmit *e) { return LLVMInt32TypeInContext(e->ctx); }
@@ -14,7 +13,7 @@ static LLVMValueRef shuffle_word(GpEmit *e, LLVMValueRef word, uint32_t mask) {
     return gp_emit_intrinsic(e, "llvm.nvvm.shfl.sync.bfly.i32", NULL, args, 4);
 }
 
-static LLVMValueRef shuffle(GpEmit *e, GpElem elem, LLVMValueRef v, uint32_t mask) {
+LLVMValueRef gp_gpu_shuffle(GpEmit *e, GpElem elem, LLVMValueRef v, uint32_t mask) {
     unsigned bits = 8u * gp_elem_info[elem].bytes;
     LLVMTypeRef whole = LLVMIntTypeInContext(e->ctx, bits);
     LLVMValueRef x = LLVMBuildBitCast(e->b, gp_emit_to_mem(e, elem, v), whole, "");
@@ -79,7 +78,7 @@ static void fold_lanes(GpEmit *e, Fold *d) {
         if (l->bases[GpLayoutDim_Lane][i][d->inst->axis] == 0)
             continue;
         for (uint32_t g = 0; g < d->total.count; g++) {
-            LLVMValueRef other = shuffle(e, d->elem, d->total.at[g], 1u << i);
+            LLVMValueRef other = gp_gpu_shuffle(e, d->elem, d->total.at[g], 1u << i);
             d->total.at[g] = gp_emit_combination(e, d->inst, d->total.at[g], other);
         }
     }
@@ -165,53 +164,6 @@ void gp_gpu_fold(GpEmit *e, const GpInst *inst) {
     for (uint32_t g = 0; g < d.total.count; g++)
         d.total.at[g] = gp_emit_combination(e, inst, identity, d.total.at[g]);
     gp_gpu_bind(e, inst->results[0], d.total, d.to);
-}
-
-/* Where `c` is `reach` elements or more after the start of the scan, and the index of the element
-** that many before it (of itself elsewhere). */
-static LLVMValueRef find_earlier(GpEmit *e, const GpInst *inst, const GpShapeLayout *s,
-                                 LLVMValueRef const *c, int64_t reach, LLVMValueRef *index) {
-    LLVMValueRef at[GP_MAX_RANK], along = c[inst->axis], n = gp_emit_i64(e, reach);
-    memcpy(at, c, sizeof at);
-    LLVMValueRef earlier = inst->is_reverse ? LLVMBuildAdd(e->b, along, n, "")
-                                            : LLVMBuildSub(e->b, along, n, "");
-    LLVMValueRef extent = gp_emit_i64(e, s->shape.dim[inst->axis]);
-    LLVMValueRef has = LLVMBuildICmp(e->b, LLVMIntULT, earlier, extent, "");
-    at[inst->axis] = LLVMBuildSelect(e->b, has, earlier, along, "");
-    *index = gp_tile_linear(e, &s->shape, at);
-    return has;
-}
-
-void gp_gpu_scan(GpEmit *e, const GpInst *inst) {
-    const GpShapeLayout *s = gp_gpu_layout_of(e, inst->results[0]);
-    GpBound from = gp_gpu_convert(e, inst->operands[0], s);
-    GpElem elem = inst->results[0]->type->elem;
-    uint64_t bytes = (uint64_t)numel_of(&s->shape) * gp_elem_info[elem].bytes;
-    LLVMValueRef shared = gp_gpu_shared(e, bytes, numel_of(&s->shape), elem), at;
-    GpBound out = gp_emit_bound_make(e, gp_layout_registers(s->layout));
-    LLVMValueRef(*c)[GP_MAX_RANK] = gp_arena_alloc(e->arena, out.count * sizeof *c);
-    memset(c, 0, out.count * sizeof *c);
-    for (uint32_t r = 0; r < out.count; r++) {
-        gp_gpu_coords(e, s, r, c[r]);
-        LLVMValueRef x = gp_gpu_at(&from, r);
-        LLVMValueRef has = find_earlier(e, inst, s, c[r], 1, &at);
-        LLVMValueRef first = gp_emit_combination(e, inst, gp_emit_get(e, inst->operands[1]), x);
-        out.at[r] = LLVMBuildSelect(e->b, has, x, first, "");
-    }
-    for (int64_t reach = 1; reach < s->shape.dim[inst->axis]; reach *= 2) {
-        gp_gpu_barrier(e);
-        for (uint32_t r = 0; r < out.count; r++)
-            store_shared(e, elem, shared, gp_tile_linear(e, &s->shape, c[r]), out.at[r],
-                         s->is_owner);
-        gp_gpu_barrier(e);
-        for (uint32_t r = 0; r < out.count; r++) {
-            LLVMValueRef has = find_earlier(e, inst, s, c[r], reach, &at);
-            LLVMValueRef earlier = load_shared(e, elem, shared, at);
-            LLVMValueRef both = gp_emit_combination(e, inst, earlier, out.at[r]);
-            out.at[r] = LLVMBuildSelect(e->b, has, both, out.at[r], "");
-        }
-    }
-    e->bound[inst->results[0]->id] = out;
 }
 
 /* What the owners wrote, in every thread that holds it. */
