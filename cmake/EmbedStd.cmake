@@ -1,4 +1,5 @@
-# Writes the built-in crates as a C file: cmake -DOUT=file.c -DSOURCES="a.rs;b.rs" -P EmbedStd.cmake
+# Writes kernel sources as a C file with the array NAME_sources:
+# cmake -DNAME=gp_std -DOUT=file.c -DSOURCES="a.rs;b.rs" -P EmbedStd.cmake
 set(arrays "")
 set(rows "")
 set(count 0)
@@ -13,4 +14,4 @@ foreach(source ${SOURCES})
   math(EXPR count "${count} + 1")
 endforeach()
 file(WRITE ${OUT}
-  "#include \"dsl/std.h\"\n\n${arrays}\nconst GpStdSource gp_std_sources[] = {\n${rows}};\nconst size_t gp_std_source_count = ${count};\n")
+  "#include \"dsl/std.h\"\n\n${arrays}\nconst GpStdSource ${NAME}_sources[] = {\n${rows}};\nconst size_t ${NAME}_source_count = ${count};\n")

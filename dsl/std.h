@@ -9,7 +9,10 @@ typedef struct GpStdSource {
     const char *text;
     size_t len;
 } GpStdSource;
+/* dsl/std, and lua/library: kernels of the library itself. */
 extern const GpStdSource gp_std_sources[];
 extern const size_t gp_std_source_count;
+extern const GpStdSource gp_library_sources[];
+extern const size_t gp_library_source_count;
 
 #endif

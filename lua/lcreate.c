@@ -1,8 +1,8 @@
 /* Creation of tensors. Values are computed on the host in the order of the elements, so that they
-** are equal on every device; constants are filled on the device. */
+** are equal on every device; constants are filled on the device, random numbers of a GPU drawn there. */
 #include <math.h>
 
-#include "lua/philox.h"
+#include "lua/random.h"
 #include "lua/state.h"
 
 /* What a creation call asks for: a shape and options either in the shape's table
@@ -178,45 +178,40 @@ static int gpu_eye(lua_State *L) {
 
 /* ---- Random numbers ------------------------------------------------------------------------- */
 
-/* Uniform in [0, 1) with 24 bits, which every value of f32 in that grid holds exactly. */
-static double uniform(uint32_t word) { return (double)(word >> 8) * 0x1p-24; }
-
-/* Box and Muller: two normal values from two words. */
-static void normal_pair(const uint32_t words[2], double out[2]) {
-    double radius = sqrt(-2 * log(((double)words[0] + 1) * 0x1p-32));
-    double angle = 6.283185307179586 * ((double)words[1] * 0x1p-32);
-    out[0] = radius * cos(angle);
-    out[1] = radius * sin(angle);
+static int draw_on_host(lua_State *L, const Wanted *w, bool is_normal, uint64_t stream) {
+    int64_t count;
+    size_t bytes = gp_elem_info[w->elem].bytes;
+    uint8_t *host = push_buffer(L, w, &count);
+    for (int64_t i = 0; i < count; i += 4) {
+        double values[4];
+        gp_random_block(is_normal, w->g->random_seed, stream, (uint64_t)i / 4, values);
+        for (int64_t k = 0; k < GP_MIN(4, count - i); k++)
+            gp_scalar_store(make_scalar(w->elem, values[k]), host + (size_t)(i + k) * bytes);
+    }
+    return create_from(L, w, host);
 }
 
-static void draw(bool is_normal, const uint32_t words[4], double out[4]) {
-    if (is_normal) {
-        normal_pair(words, out);
-        normal_pair(words + 2, out + 2);
-    } else {
-        for (int i = 0; i < 4; i++) out[i] = uniform(words[i]);
-    }
+/* The same numbers by a kernel. */
+static int draw_on_device(lua_State *L, const Wanted *w, bool is_normal, uint64_t stream) {
+    push_new(L, w);
+    int t = lua_gettop(L);
+    gp_lua_library(L, "random", is_normal ? "normal" : "uniform");
+    gp_lua_push_line(L, t, true);
+    lua_pushinteger(L, (lua_Integer)w->g->random_seed);
+    lua_pushinteger(L, (lua_Integer)stream);
+    gp_lua_library_run(L, 3);
+    return 1;
 }
 
 static int create_random(lua_State *L, bool is_normal) {
     Wanted w;
-    int64_t count;
     gp_lua_new_shape(L, 1, &w.shape);
     read_dtype(L, 1, 2, GpElem_F32, &w);
-    if (!gp_elem_is_float(w.elem)) luaL_argerror(L, 2, "random numbers are floats");
+    if (gp_elem_info[w.elem].cls != GpClass_Float) luaL_argerror(L, 2, "random numbers are floats");
     begin(L, &w);
-    size_t bytes = gp_elem_info[w.elem].bytes;
-    uint8_t *host = push_buffer(L, &w, &count);
     uint64_t stream = w.g->random_stream++;
-    for (int64_t i = 0; i < count; i += 4) {
-        uint32_t words[4];
-        double values[4];
-        gp_philox(w.g->random_seed, stream, (uint64_t)i / 4, words);
-        draw(is_normal, words, values);
-        for (int64_t k = 0; k < GP_MIN(4, count - i); k++)
-            gp_scalar_store(make_scalar(w.elem, values[k]), host + (size_t)(i + k) * bytes);
-    }
-    return create_from(L, &w, host);
+    bool is_gpu = gp_device_info(w.device)->kind == GpDevice_Cuda;
+    return (is_gpu ? draw_on_device : draw_on_host)(L, &w, is_normal, stream);
 }
 
 static int gpu_rand(lua_State *L) { return create_random(L, false); }

@@ -19,7 +19,7 @@ static int partition_unpartition(lua_State *L) {
     return 1;
 }
 
-static int push_extents(lua_State *L, const int64_t *dims, int rank) {
+int gp_lua_push_extents(lua_State *L, const int64_t *dims, int rank) {
     lua_createtable(L, rank, 0);
     for (int i = 0; i < rank; i++) {
         lua_pushinteger(L, dims[i]);
@@ -30,7 +30,7 @@ static int push_extents(lua_State *L, const int64_t *dims, int rank) {
 
 static int partition_tile(lua_State *L) {
     const GpShape *tile = gp_partition_tile(check_partition(L));
-    return push_extents(L, tile->dim, tile->rank);
+    return gp_lua_push_extents(L, tile->dim, tile->rank);
 }
 
 static int partition_grid(lua_State *L) {
@@ -38,7 +38,8 @@ static int partition_grid(lua_State *L) {
     GpPartition *p = check_partition(L);
     if (!gp_partition_grid(p, grid)) return luaL_error(L, "the grid has more than 2^32 blocks on an axis");
     int64_t dims[3] = {grid[0], grid[1], grid[2]};
-    return push_extents(L, dims, GP_MIN(gp_partition_tile(p)->rank, 3));
+    int rank = gp_partition_tile(p)->rank;
+    return gp_lua_push_extents(L, dims, GP_MIN(rank, 3));
 }
 
 static int partition_map(lua_State *L) {

@@ -22,16 +22,6 @@ static void push_scalar(lua_State *L, GpScalar v) {
     }
 }
 
-/* Pushes a table of the shape's extents. */
-static int push_shape(lua_State *L, const GpShape *shape) {
-    lua_createtable(L, shape->rank, 0);
-    for (int axis = 0; axis < shape->rank; axis++) {
-        lua_pushinteger(L, shape->dim[axis]);
-        lua_rawseti(L, -2, axis + 1);
-    }
-    return 1;
-}
-
 /* ---- Elements ------------------------------------------------------------------------------- */
 
 static int64_t check_position(lua_State *L, const GpShape *shape, int axis, int index) {
@@ -95,7 +85,7 @@ static int tensor_index(lua_State *L) {
     const char *name = lua_tostring(L, 2);
     const GpShape *shape = gp_tensor_shape(t);
     int64_t count = 0;
-    if (strcmp(name, "shape") == 0) return push_shape(L, shape);
+    if (strcmp(name, "shape") == 0) return gp_lua_push_extents(L, shape->dim, shape->rank);
     if (strcmp(name, "ndim") == 0) {
         lua_pushinteger(L, shape->rank);
     } else if (strcmp(name, "numel") == 0) {
@@ -107,6 +97,10 @@ static int tensor_index(lua_State *L) {
         lua_pushstring(L, gp_elem_info[gp_tensor_elem(t)].name);
     } else if (strcmp(name, "device") == 0) {
         lua_pushstring(L, gp_device_info(gp_tensor_device(t))->name);
+    } else if (strcmp(name, "strides") == 0) {
+        return gp_lua_push_extents(L, gp_tensor_strides(t), shape->rank);
+    } else if (strcmp(name, "is_contiguous") == 0) {
+        lua_pushboolean(L, gp_tensor_is_contiguous(t));
     } else if (strcmp(name, "address") == 0) {
         lua_pushinteger(L, (lua_Integer)gp_tensor_address(t));
     } else {
@@ -225,6 +219,31 @@ static int tensor_copy(lua_State *L) {
     return push_copy(L, t, gp_tensor_device(t));
 }
 
+static int tensor_convert(lua_State *L) {
+    GpTensor *t = check_tensor(L), *made = NULL;
+    GpElem elem = gp_lua_elem(L, 2, GpElem_F32);
+    luaL_checkany(L, 2);
+    gpulua_state *g = gp_lua_state(L);
+    GpDiags *diags = gp_lua_diags(L);
+    GpSite site = gp_lua_site(L);
+    lua_settop(L, 1);
+    gp_lua_check(L, gp_tensor_check(t, GpAccess_Read, site, diags));
+    if (!gp_tensor_is_contiguous(t)) {
+        push_copy(L, t, gp_tensor_device(t));
+        lua_replace(L, 1);
+        t = check_tensor(L);
+    }
+    GpBox *box = gp_box_push(L, GP_TENSOR, 0);
+    gp_lua_check(L, gp_tensor_new(gp_tensor_device(t), elem, gp_tensor_shape(t), site, diags, &made));
+    gp_box_fill(L, box, made);
+    gp_lua_account(L, g, gp_tensor_bytes(made));
+    gp_lua_library(L, "convert", "convert");
+    gp_lua_push_line(L, 2, true);
+    gp_lua_push_line(L, 1, false);
+    gp_lua_library_run(L, 2);
+    return 1;
+}
+
 static int tensor_to(lua_State *L) {
     GpTensor *t = check_tensor(L);
     gpulua_state *g = gp_lua_state(L);
@@ -275,6 +294,19 @@ static int tensor_reshape(lua_State *L) {
     GpDiags *diags = gp_lua_diags(L);
     GpBox *box = gp_box_push(L, GP_TENSOR, 0);
     gp_lua_check(L, gp_tensor_reshape(t, &shape, gp_lua_site(L), diags, &view));
+    gp_box_fill(L, box, view);
+    return 1;
+}
+
+static int tensor_reinterpret(lua_State *L) {
+    GpTensor *t = check_tensor(L), *view = NULL;
+    GpShape shape = *gp_tensor_shape(t);
+    luaL_checkany(L, 2);
+    GpElem elem = gp_lua_elem(L, 2, GpElem_F32);
+    if (!lua_isnoneornil(L, 3)) gp_lua_shape(L, 3, "a shape", &shape);
+    GpDiags *diags = gp_lua_diags(L);
+    GpBox *box = gp_box_push(L, GP_TENSOR, 0);
+    gp_lua_check(L, gp_tensor_reinterpret(t, elem, &shape, gp_lua_site(L), diags, &view));
     gp_box_fill(L, box, view);
     return 1;
 }
@@ -431,7 +463,7 @@ static int tensor_close(lua_State *L) {
 }
 
 const GpLuaFn gp_lua_tensor_methods[] = {
-    {"__index", tensor_index, "t[i], t[{i, j}], t.shape, t.ndim, t.numel, t.bytes, t.dtype, t.device, t.address",
+    {"__index", tensor_index, "t[i], t[{i, j}], t.shape, t.ndim, t.numel, t.bytes, t.dtype, t.device, t.strides, t.is_contiguous, t.address",
      "An element (waits for pending work), or a field."},
     {"__newindex", tensor_newindex, "t[i] = v, t[{i, j}] = v", "Sets one element."},
     {"__len", tensor_len, "#t -> integer", "The first extent."},
@@ -441,12 +473,14 @@ const GpLuaFn gp_lua_tensor_methods[] = {
     {"item", tensor_item, "t:item() -> number | boolean", "The value of a one-element tensor; waits."},
     {"to_bytes", tensor_bytes, "t:to_bytes() -> string", "The values in storage form, row-major; waits."},
     {"copy", tensor_copy, "t:copy() -> Tensor", "A new contiguous tensor with the same values, on the same device."},
+    {"convert", tensor_convert, "t:convert(dtype) -> Tensor", "A new tensor of another dtype, each element as Rust's `as` has it."},
     {"to", tensor_to, "t:to(device) -> Tensor | nil, err", "The tensor itself when it is there, else a copy."},
     {"fill", tensor_fill, "t:fill(value) -> t", "Sets every element."},
     {"copy_from", tensor_copy_from, "t:copy_from(src) -> t", "Copies a tensor of the same dtype and shape; devices may differ."},
     {"sync", tensor_sync, "t:sync() -> t", "Waits for what is enqueued on it; raises a failed check of a kernel that wrote it."},
     {"reshape", tensor_reshape, "t:reshape{n, ..} -> Tensor", "The same memory in another shape."},
     {"view", tensor_reshape, "t:view{n, ..} -> Tensor", "The same as reshape."},
+    {"reinterpret", tensor_reinterpret, "t:reinterpret(dtype [, {n, ..}]) -> Tensor", "The same memory as elements of another dtype, in the same number of bytes."},
     {"slice", tensor_slice, "t:slice({first, last} | index | nil, ..) -> Tensor", "A part of the same memory; one range an axis, inclusive; nil takes all."},
     {"permute", tensor_permute, "t:permute{axis, ..} -> Tensor", "The same memory with its axes in another order."},
     {"tiles", tensor_tiles, "t:tiles{n, ..} -> Partition", "Borrows the tensor in tiles, as a kernel takes for `&mut Tensor`; t stays usable."},

@@ -143,6 +143,9 @@ uint64_t gp_tensor_address(const GpTensor *t);
 /* Views share the storage. `view` and `reshape` want contiguous elements and an equal count
 ** (G0310); `slice` takes half-open ranges from 0 (G0311 when outside); `permute` a permutation. */
 GpStatus gp_tensor_reshape(GpTensor *t, const GpShape *shape, GpSite site, GpDiags *diags, GpTensor **out);
+/* The same bytes as elements of another type; of a contiguous tensor only. */
+GpStatus gp_tensor_reinterpret(GpTensor *t, GpElem elem, const GpShape *shape, GpSite site,
+                               GpDiags *diags, GpTensor **out);
 GpStatus gp_tensor_slice(GpTensor *t, const int64_t *start, const int64_t *stop, GpSite site,
                          GpDiags *diags, GpTensor **out);
 GpStatus gp_tensor_permute(GpTensor *t, const uint8_t *axes, GpSite site, GpDiags *diags, GpTensor **out);

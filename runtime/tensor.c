@@ -97,6 +97,24 @@ uint64_t gp_tensor_address(const GpTensor *t) {
     return t->storage->address + (uint64_t)t->offset * gp_elem_info[t->elem].bytes;
 }
 
+/* "`x` of shape [4] cannot be viewed as [2, 3]" */
+static GpDiag *refuse_view(GpTensor *t, const char *as, GpSite site, GpDiags *diags) {
+    GpRuntime *rt = t->storage->device->rt;
+    GpText name = {.session = rt->session}, from = name;
+    gp_value_name(rt, t, "the tensor", &name);
+    gp_shape_print(&t->shape, &from);
+    GpDiag *d = gp_diag(diags, GpDiag_G0310, gp_site_span(rt, site), gp_text_cstr(&name),
+                        gp_text_cstr(&from), as);
+    gp_text_free(&name);
+    gp_text_free(&from);
+    return d;
+}
+
+static void explain_stride(GpDiag *d) {
+    gp_primary_label(d, "its elements do not lie one after another");
+    gp_help(d, "copy it to a new tensor first");
+}
+
 GpStatus gp_tensor_reshape(GpTensor *t, const GpShape *shape, GpSite site, GpDiags *diags,
                            GpTensor **out) {
     *out = NULL;
@@ -112,22 +130,55 @@ GpStatus gp_tensor_reshape(GpTensor *t, const GpShape *shape, GpSite site, GpDia
         gp_row_major(shape, like.stride);
         return gp_tensor_make(t->storage, &like, diags, out);
     }
-    GpText name = {.session = rt->session}, from = name, to = name;
-    gp_value_name(rt, t, "the tensor", &name);
-    gp_shape_print(&t->shape, &from);
+    GpText to = {.session = rt->session};
     gp_shape_print(shape, &to);
-    GpDiag *d = gp_diag(diags, GpDiag_G0310, gp_site_span(rt, site), gp_text_cstr(&name),
-                        gp_text_cstr(&from), gp_text_cstr(&to));
-    if (numel != t->numel) {
+    GpDiag *d = refuse_view(t, gp_text_cstr(&to), site, diags);
+    gp_text_free(&to);
+    if (numel == t->numel)
+        explain_stride(d);
+    else
         gp_primary_label(d, "%lld elements do not make %lld", (long long)t->numel,
                          (long long)numel);
-    } else {
-        gp_primary_label(d, "its elements do not lie one after another");
-        gp_help(d, "copy it to a new tensor first");
+    return GpStatus_Diagnostics;
+}
+
+/* What stands against it; NULL when nothing does. */
+static const char *no_reinterpretation(const GpTensor *t, GpElem elem, int64_t bytes) {
+    if (elem == GpElem_Bool && t->elem != GpElem_Bool)
+        return "a bool is 0 or 1, other bytes are none";
+    if (t->numel * gp_elem_info[t->elem].bytes != bytes)
+        return "the bytes are not as many";
+    if (t->offset * gp_elem_info[t->elem].bytes % gp_elem_info[elem].bytes != 0)
+        return "its first element is not aligned for that type";
+    return NULL;
+}
+
+GpStatus gp_tensor_reinterpret(GpTensor *t, GpElem elem, const GpShape *shape, GpSite site,
+                               GpDiags *diags, GpTensor **out) {
+    *out = NULL;
+    GpRuntime *rt = t->storage->device->rt;
+    GpStatus status = gp_own_check_alive(t, site, diags);
+    if (status != GpStatus_Ok)
+        return status;
+    int64_t numel, size = gp_elem_info[elem].bytes;
+    if (shape->rank > GP_MAX_RANK || !gp_shape_numel(shape, &numel) || numel > INT64_MAX / size)
+        return report_shape(rt, shape, site, diags);
+    const char *against = no_reinterpretation(t, elem, numel * size);
+    if (!against && t->is_contiguous) {
+        int64_t offset = t->offset * gp_elem_info[t->elem].bytes / size;
+        GpTensor like = {.elem = elem, .shape = *shape, .offset = offset};
+        gp_row_major(shape, like.stride);
+        return gp_tensor_make(t->storage, &like, diags, out);
     }
-    gp_text_free(&name);
-    gp_text_free(&from);
+    GpText to = {.session = rt->session};
+    gp_shape_print(shape, &to);
+    gp_text_printf(&to, " of %s", gp_elem_info[elem].name);
+    GpDiag *d = refuse_view(t, gp_text_cstr(&to), site, diags);
     gp_text_free(&to);
+    if (against)
+        gp_primary_label(d, "%s", against);
+    else
+        explain_stride(d);
     return GpStatus_Diagnostics;
 }
 
