@@ -146,11 +146,17 @@ static bool grid_of_slices(GpBinder *b) {
     return false;
 }
 
+static const char *why_unknown(const GpBinder *b) {
+    for (uint32_t i = 0; i < b->inst->arg_count; i++)
+        if (b->request->args[i].kind == GpArg_Partition && b->request->args[i].share.is_prefix)
+            return "a partition that is covered in part gives no grid";
+    return b->kernel->kernel.track == GpTrack_Tile ? "no argument is a partition"
+                                                   : "no parameter is a `DisjointSlice`";
+}
+
 static void refuse_unknown(GpBinder *b) {
     GpDiag *d = gp_bind_refuse(b, GpDiag_G0320, gp_bind_kernel_name(b), "");
-    gp_primary_label(d, b->kernel->kernel.track == GpTrack_Tile
-                            ? "no argument is a partition"
-                            : "no parameter is a `DisjointSlice`");
+    gp_primary_label(d, "%s", why_unknown(b));
     gp_help(d, "give it: `k.%s:with{grid = 8}`", gp_bind_kernel_name(b));
 }
 
