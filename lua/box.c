@@ -6,6 +6,7 @@ const char gp_type_partition[] = "gpulua.Partition";
 const char gp_type_module[] = "gpulua.Module";
 const char gp_type_kernel[] = "gpulua.Kernel";
 const char gp_type_op[] = "gpulua.Op";
+const char gp_type_graph[] = "gpulua.Graph";
 const char gp_type_stream[] = "gpulua.Stream";
 const char gp_type_device[] = "gpulua.Device";
 const char gp_type_error[] = "gpulua.Error";

@@ -82,6 +82,8 @@ const GpLuaFn gp_lua_op_methods[] = {
     {"sync_on", op_sync_on, "op:sync_on(stream) -> written arguments..", "The same on a stream."},
     {"await", op_await, "op:await() -> written arguments..",
      "As sync; inside a coroutine it yields while the op runs."},
+    {"graph", gp_lua_op_graph, "op:graph() -> Graph",
+     "A graph of this launch, which counts as run and runs when the graph is launched."},
     {"is_done", op_is_done, "op:is_done() -> boolean", "Whether it was run and has ended; does not wait."},
     {"__tostring", op_tostring, "tostring(op) -> string", "Its state."},
     {NULL, NULL, NULL, NULL},

@@ -12,6 +12,7 @@ static void release_partition(GpBox *box) { gp_partition_release(box->partition)
 static void release_module(GpBox *box) { gp_module_release(box->module); }
 static void release_kernel(GpBox *box) { gp_kernel_release(box->kernel); }
 static void release_op(GpBox *box) { gp_op_release(box->op); }
+static void release_graph(GpBox *box) { gp_graph_release(box->graph); }
 static void release_stream(GpBox *box) { gp_stream_release(box->stream); }
 static void release_device(GpBox *box) { (void)box; /* devices live as long as the runtime */ }
 static void release_error(GpBox *box) { gp_diags_release(box->diags); }
@@ -22,6 +23,7 @@ const GpLuaType gp_lua_types[] = {
     {GP_MODULE, gp_lua_module_methods, release_module},
     {GP_KERNEL, gp_lua_kernel_methods, release_kernel},
     {GP_RUN_OP, gp_lua_op_methods, release_op},
+    {GP_GRAPH, gp_lua_graph_methods, release_graph},
     {GP_STREAM, gp_lua_stream_methods, release_stream},
     {GP_DEVICE, gp_lua_device_methods, release_device},
     {GP_ERROR, gp_lua_error_methods, release_error},
@@ -33,6 +35,7 @@ const GpLuaFn *const gp_lua_functions[] = {
     gp_lua_create_functions,
     gp_lua_device_functions,
     gp_lua_tune_functions,
+    gp_lua_graph_functions,
     gp_lua_image_functions,
     gp_lua_ops_functions,
     gp_lua_help_functions,

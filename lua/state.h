@@ -52,6 +52,7 @@ extern const char gp_type_partition[];
 extern const char gp_type_module[];
 extern const char gp_type_kernel[];
 extern const char gp_type_op[];
+extern const char gp_type_graph[];
 extern const char gp_type_stream[];
 extern const char gp_type_device[];
 extern const char gp_type_error[];
@@ -60,6 +61,7 @@ extern const char gp_type_error[];
 #define GP_MODULE gp_type_module /* what gpu.kernels returns */
 #define GP_KERNEL gp_type_kernel
 #define GP_RUN_OP gp_type_op /* user values: the written arguments, in parameter order */
+#define GP_GRAPH gp_type_graph   /* user value 1: its arguments by name */
 #define GP_STREAM gp_type_stream
 #define GP_DEVICE gp_type_device
 #define GP_ERROR gp_type_error /* user value 1: the traceback */
@@ -73,6 +75,7 @@ typedef struct GpBox {
         GpModule *module;
         GpKernel *kernel;
         GpRunOp *op;
+        GpGraph *graph;
         GpStream *stream;
         GpDevice *device;
         GpDiags *diags;
@@ -146,6 +149,9 @@ GpScalar gp_lua_scalar(lua_State *L, int index, GpElem elem);
 enum { GP_LUA_MAX_ARGS = 64 };
 uint32_t gp_lua_read_args(lua_State *L, int first, int last, GpCallArg *args);
 
+/* op:graph(), in lgraph.c. */
+int gp_lua_op_graph(lua_State *L);
+
 /* ---- The module's tables ---------------------------------------------------------------------
 ** {name, function, usage, doc}: the doc strings feed gpu.help() and docs/api.md. A name that
 ** starts with __ is a metamethod. NULL name ends a table. */
@@ -170,6 +176,7 @@ extern const GpLuaFn gp_lua_kernel_functions[];   /* lkernel.c: gpu.kernels, gpu
 extern const GpLuaFn gp_lua_create_functions[];   /* lcreate.c: gpu.zeros, ... */
 extern const GpLuaFn gp_lua_device_functions[];   /* ldevice.c: gpu.device, gpu.stream, gpu.sync, ... */
 extern const GpLuaFn gp_lua_tune_functions[];     /* ltune.c: gpu.tune */
+extern const GpLuaFn gp_lua_graph_functions[];    /* lgraph.c: gpu.graph */
 extern const GpLuaFn gp_lua_image_functions[];    /* limage.c: gpu.write_png */
 extern const GpLuaFn gp_lua_ops_functions[];      /* lops.c: gpu.ops */
 extern const GpLuaFn gp_lua_help_functions[];     /* lhelp.c: gpu.help */
@@ -178,6 +185,7 @@ extern const GpLuaFn gp_lua_partition_methods[];  /* lpartition.c */
 extern const GpLuaFn gp_lua_module_methods[];     /* lkernel.c */
 extern const GpLuaFn gp_lua_kernel_methods[];     /* lkernel.c */
 extern const GpLuaFn gp_lua_op_methods[];         /* lop.c */
+extern const GpLuaFn gp_lua_graph_methods[];      /* lgraph.c */
 extern const GpLuaFn gp_lua_stream_methods[];     /* lstream.c */
 extern const GpLuaFn gp_lua_device_methods[];     /* ldevice.c */
 extern const GpLuaFn gp_lua_error_methods[];      /* lerror.c */

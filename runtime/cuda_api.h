@@ -15,6 +15,7 @@ typedef enum GpCudaNeed {
     GpCudaNeed_Pools,
     GpCudaNeed_Clusters,
     GpCudaNeed_TensorMaps,
+    GpCudaNeed_Graphs,
 } GpCudaNeed;
 
 typedef struct GpCuda {

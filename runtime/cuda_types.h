@@ -27,6 +27,9 @@ typedef CUjit_option GpCuJitOption;
 typedef CUmemPoolProps GpCuPoolProps;
 typedef CUDA_MEMCPY2D GpCuMemcpy2D;
 typedef CUlaunchConfig GpCuLaunchConfig;
+typedef CUgraph GpCuGraph;
+typedef CUgraphExec GpCuGraphExec;
+typedef CUstreamCaptureMode GpCuCaptureMode;
 typedef CUtensorMap GpCuTensorMap;
 typedef CUtensorMapDataType GpCuMapType;
 typedef CUtensorMapInterleave GpCuMapInterleave;
@@ -42,11 +45,14 @@ typedef struct GpCuFunctionTag *GpCuFunction;
 typedef struct GpCuStreamTag *GpCuStream;
 typedef struct GpCuEventTag *GpCuEvent;
 typedef struct GpCuPoolTag *GpCuPool;
+typedef struct GpCuGraphTag *GpCuGraph;
+typedef struct GpCuGraphExecTag *GpCuGraphExec;
 typedef unsigned long long GpCuPtr;
 typedef int GpCuDeviceAttribute;
 typedef int GpCuFunctionAttribute;
 typedef int GpCuPoolAttribute;
 typedef int GpCuJitOption;
+typedef int GpCuCaptureMode;
 typedef int GpCuMapType;
 typedef int GpCuMapInterleave;
 typedef int GpCuMapSwizzle;
@@ -137,6 +143,7 @@ typedef struct GpCuLaunchConfig {
     X(GpCu_StreamNonBlocking, CU_STREAM_NON_BLOCKING, 1)                                           \
     X(GpCu_EventNoTiming, CU_EVENT_DISABLE_TIMING, 2)                                              \
     X(GpCu_AttributeCluster, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, 4)                             \
+    X(GpCu_CaptureRelaxed, CU_STREAM_CAPTURE_MODE_RELAXED, 2)                                      \
     X(GpCu_MapU8, CU_TENSOR_MAP_DATA_TYPE_UINT8, 0)                                                \
     X(GpCu_MapU16, CU_TENSOR_MAP_DATA_TYPE_UINT16, 1)                                              \
     X(GpCu_MapU32, CU_TENSOR_MAP_DATA_TYPE_UINT32, 2)                                              \

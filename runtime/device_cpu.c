@@ -140,6 +140,21 @@ static GpStatus launch(GpStream *s, const GpLaunch *l, GpDiags *diags) {
     return GpStatus_Ok;
 }
 
+static GpStatus graph_make(GpGraph *g, GpDiags *diags) {
+    (void)g;
+    (void)diags;
+    return GpStatus_Ok;
+}
+
+static GpStatus graph_launch(GpStream *s, GpGraph *g, GpDiags *diags) {
+    GpStatus status = GpStatus_Ok;
+    for (uint32_t i = 0; i < g->node_count && status == GpStatus_Ok; i++)
+        status = launch(s, &g->nodes[i].launch, diags);
+    return status;
+}
+
+static void graph_free(GpGraph *g) { (void)g; }
+
 static GpStatus load(GpExec *e, GpDiags *diags) {
     (void)e;
     (void)diags;
@@ -189,6 +204,9 @@ const GpDeviceOps gp_cpu_ops = {
     .launch = launch,
     .load = load,
     .unload = unload,
+    .graph_make = graph_make,
+    .graph_launch = graph_launch,
+    .graph_free = graph_free,
     .stream_open = stream_open,
     .stream_close = stream_close,
     .wait = wait_stream,

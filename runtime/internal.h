@@ -143,6 +143,7 @@ typedef struct GpFill {
 } GpFill;
 
 #define GP_MAX_PARAMS 256 /* of a compiled kernel */
+#define GP_MAX_PARAM_BYTES 4096 /* what every driver takes */
 
 /* A launch whose checks are done. */
 typedef struct GpLaunch {
@@ -151,6 +152,27 @@ typedef struct GpLaunch {
     uint32_t shared_bytes;
     uint8_t *params; /* image->param_bytes of them */
 } GpLaunch;
+
+/* A launch of a graph. */
+typedef struct GpGraphNode {
+    GpRunOp *op;     /* holds the arguments */
+    GpSlot *slot;    /* the kernel's mailbox; NULL: no check sites */
+    GpLaunch launch; /* params are the node's own, */
+    uint32_t bytes;  /* so many */
+} GpGraphNode;
+
+struct GpGraph {
+    GpRuntime *rt;
+    GpDevice *device; /* NULL before the first launch */
+    uint32_t refs;
+    bool is_made, is_broken;
+    GpGraphNode *nodes;
+    uint32_t node_count, node_cap;
+    GpRunArg *uses; /* each tensor or partition once, with all that the graph does to it */
+    uint32_t use_count, use_cap;
+    GpUse last; /* replay */
+    GpCuGraphExec exec;
+};
 
 /* What differs between kinds of devices. All enqueue on a stream unless they say otherwise;
 ** diags may be NULL. */
@@ -164,6 +186,9 @@ typedef struct GpDeviceOps {
     GpStatus (*launch)(GpStream *s, const GpLaunch *l, GpDiags *diags);
     GpStatus (*load)(GpExec *e, GpDiags *diags);
     void (*unload)(GpExec *e);
+    GpStatus (*graph_make)(GpGraph *g, GpDiags *diags);
+    GpStatus (*graph_launch)(GpStream *s, GpGraph *g, GpDiags *diags);
+    void (*graph_free)(GpGraph *g);
     GpStatus (*stream_open)(GpStream *s, GpDiags *diags);
     void (*stream_close)(GpStream *s);
     GpStatus (*wait)(GpStream *s, GpDiags *diags);           /* for all of it, interruptible */
@@ -242,6 +267,7 @@ struct GpRuntime {
     bool ignore_env;
     const volatile uint32_t *is_parent; /* a page that a fork() clears */
     uint64_t launches;
+    GpGraph *recording; /* takes the launches; NULL: they run */
     uint32_t cpu_threads;
     void *cuda_context;
     char *libcuda;   /* NULL: search */
@@ -297,6 +323,21 @@ GpStatus gp_cuda_launch(GpStream *s, const GpLaunch *l, GpDiags *diags);
 GpCuResult gp_cuda_occupancy(GpExec *e, uint32_t threads, uint32_t *out);
 /* Makes the tensor maps of a launch; those of the last launch stay when its tensors are the same. */
 GpStatus gp_cuda_encode_maps(const GpRunRequest *r, GpDiags *diags);
+
+/* device_cuda_graph.c */
+GpStatus gp_cuda_graph_make(GpGraph *g, GpDiags *diags);
+GpStatus gp_cuda_graph_launch(GpStream *s, GpGraph *g, GpDiags *diags);
+void gp_cuda_graph_free(GpGraph *g);
+
+/* graph.c */
+/* Keeps a launch whose checks are done. */
+GpStatus gp_graph_add(GpGraph *g, const GpRunRequest *r, GpDiags *diags);
+/* Says that the host cannot wait for what is only recorded. */
+GpStatus gp_graph_refuse_host(GpDiags *diags);
+
+/* op.c: an op that counts as run and holds its arguments all the same; NULL: out of memory. */
+GpRunOp *gp_op_hold(GpRuntime *rt, const GpRunRequest *request);
+const GpRunRequest *gp_op_request(const GpRunOp *op);
 
 /* poison.c */
 void gp_ring_add(GpDevice *d, GpExec *exec, const GpGrid *grid, GpSite site, GpUse use);
@@ -416,6 +457,10 @@ uint64_t gp_slot_address(const GpSlot *slot);
 void gp_slot_cancel(GpSlot *slot); /* the launch did not happen */
 bool gp_slot_add_written(GpSlot *slot, GpStorage *st);
 void gp_slot_enqueued(GpSlot *slot, GpExec *exec, GpSite site, GpUse use);
+/* Before a slot is enqueued once more, a graph's: it keeps its mailbox, and is looked at when the
+** last replay is done. False when out of memory. */
+bool gp_slot_arm(GpSlot *slot, const GpRunRequest *r);
+void gp_slot_disarm(GpSlot *slot); /* gives such a slot back */
 void gp_slot_retain(GpSlot *slot);
 void gp_slot_release(GpSlot *slot);
 GpFailure *gp_slot_failure(const GpSlot *slot); /* once it was looked at; borrowed */
@@ -425,10 +470,10 @@ void gp_failure_release(GpFailure *f, GpSession *s);
 void gp_slots_free(GpDevice *d);
 
 /* launch.c */
-typedef struct GpArgs {
-    const GpRunArg *at;
-    uint32_t count;
-} GpArgs;
+bool gp_launch_has_mailbox(const GpImage *image);
+/* The parameter block, of image->param_bytes bytes, and what the device is told. */
+GpStatus gp_launch_pack(const GpRunRequest *r, const GpSlot *slot, uint8_t *block, GpLaunch *out,
+                        GpDiags *diags);
 /* Every check of a launch, and nothing else. */
 GpStatus gp_launch_check(GpRuntime *rt, const GpRunRequest *r, GpDiags *diags);
 /* Enqueues; the checks were done. `*slot` (may be NULL) gets a reference to the mailbox slot,

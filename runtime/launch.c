@@ -5,7 +5,6 @@
 
 #include "runtime/internal.h"
 
-#define MAX_PARAM_BYTES 4096 /* what every driver takes */
 
 static const char *kernel_name(const GpRunRequest *r) {
     return r->kernel ? r->kernel : r->exec->image->name;
@@ -260,7 +259,7 @@ static void pack_params(const GpRunRequest *r, const GpSlot *slot, uint8_t *bloc
     }
 }
 
-static bool has_mailbox(const GpImage *image) {
+bool gp_launch_has_mailbox(const GpImage *image) {
     for (uint32_t i = image->param_count; i > 0; i--) {
         if (image->params[i - 1].kind == GpParam_Mailbox)
             return true;
@@ -294,7 +293,7 @@ static void note_args(const GpRunRequest *r, GpUse use) {
 
 static GpStatus take_slot(const GpRunRequest *r, GpStream *s, GpDiags *diags, GpSlot **out) {
     *out = NULL;
-    if (!has_mailbox(r->exec->image))
+    if (!gp_launch_has_mailbox(r->exec->image))
         return GpStatus_Ok;
     GpSlot *slot = gp_slot_take(s, diags);
     if (!slot)
@@ -329,21 +328,32 @@ static GpUse note_launch(const GpRunRequest *r, GpStream *s, const GpLaunch *lau
     return use;
 }
 
+GpStatus gp_launch_pack(const GpRunRequest *r, const GpSlot *slot, uint8_t *block, GpLaunch *out,
+                        GpDiags *diags) {
+    const GpImage *image = r->exec->image;
+    GpStatus status = image->map_count ? gp_cuda_encode_maps(r, diags) : GpStatus_Ok;
+    if (status != GpStatus_Ok)
+        return status;
+    pack_params(r, slot, block);
+    *out = (GpLaunch){.exec = r->exec,
+                      .grid = r->grid,
+                      .shared_bytes = r->shared_bytes + image->shared_bytes,
+                      .params = block};
+    if (r->exec->device->info.kind == GpDevice_Cuda) {
+        block_of(r, out->grid.block);
+        hardware_grid(r, out->grid.grid);
+    }
+    return GpStatus_Ok;
+}
+
 /* An interrupted launch ran in part, and so counts. */
 static GpStatus start_launch(const GpRunRequest *r, GpStream *s, GpDiags *diags, GpUse *use,
                              GpSlot *slot) {
-    _Alignas(GP_TENSOR_MAP_ALIGN) uint8_t block[MAX_PARAM_BYTES];
-    GpDevice *d = s->device;
-    pack_params(r, slot, block);
-    GpLaunch launch = {.exec = r->exec,
-                       .grid = r->grid,
-                       .shared_bytes = r->shared_bytes + r->exec->image->shared_bytes,
-                       .params = block};
-    if (d->info.kind == GpDevice_Cuda) {
-        block_of(r, launch.grid.block);
-        hardware_grid(r, launch.grid.grid);
-    }
-    GpStatus status = d->ops->launch(s, &launch, diags);
+    _Alignas(GP_TENSOR_MAP_ALIGN) uint8_t block[GP_MAX_PARAM_BYTES];
+    GpLaunch launch;
+    GpStatus status = gp_launch_pack(r, slot, block, &launch, diags);
+    if (status == GpStatus_Ok)
+        status = s->device->ops->launch(s, &launch, diags);
     if (status == GpStatus_Ok || status == GpStatus_Interrupted) {
         *use = note_launch(r, s, &launch, slot);
     } else if (slot) {
@@ -359,9 +369,7 @@ GpStatus gp_launch_enqueue(const GpRunRequest *r, GpStream *s, GpDiags *diags, G
         *slot_out = NULL;
     if (r->grid.grid[0] == 0 || r->grid.grid[1] == 0 || r->grid.grid[2] == 0)
         return GpStatus_Ok; /* no block, nothing to do */
-    GpStatus status = r->exec->image->map_count ? gp_cuda_encode_maps(r, diags) : GpStatus_Ok;
-    if (status == GpStatus_Ok)
-        status = order_args(r, s, diags);
+    GpStatus status = order_args(r, s, diags);
     GpSlot *slot = NULL;
     if (status == GpStatus_Ok)
         status = take_slot(r, s, diags, &slot);
@@ -382,6 +390,8 @@ GpStatus gp_launch_now(GpRuntime *rt, const GpRunRequest *r, GpStream *stream, G
     GpStatus status = gp_launch_check(rt, r, diags);
     if (GP_UNLIKELY(status != GpStatus_Ok))
         return status;
+    if (GP_UNLIKELY(rt->recording != NULL))
+        return gp_graph_add(rt->recording, r, diags);
     GpStream *s = stream ? stream : r->stream ? r->stream : r->exec->device->main;
     if (s->device != r->exec->device)
         return refuse_launch(r, "the stream belongs to another device", diags);
@@ -410,7 +420,7 @@ static GpStatus check_image(GpDevice *d, const GpImage *image, GpDiags *diags) {
                  is_gpu ? "the CPU" : "a GPU", d->info.name);
         return refuse_image(d, image, why, diags);
     }
-    if (image->param_bytes > MAX_PARAM_BYTES)
+    if (image->param_bytes > GP_MAX_PARAM_BYTES)
         return refuse_image(d, image, "its parameters take more than 4096 bytes", diags);
     if (image->param_count > GP_MAX_PARAMS)
         return refuse_image(d, image, "it has more than 256 parameters", diags);

@@ -151,6 +151,51 @@ void gp_slot_enqueued(GpSlot *slot, GpExec *exec, GpSite site, GpUse use) {
     list->last = slot;
 }
 
+/* Out of the list; a slot that is enqueued again stands near its head. */
+static void unlist(GpSlot *slot) {
+    GpSlotList *list = &slot->use.stream->outstanding;
+    GpSlot *before = NULL;
+    for (GpSlot *at = list->first; at != slot; at = at->next)
+        before = at;
+    if (before) {
+        before->next = slot->next;
+    } else {
+        list->first = slot->next;
+    }
+    if (list->last == slot)
+        list->last = before;
+    slot->next = NULL;
+    slot->refs--;
+    GpExec *exec = slot->exec;
+    slot->exec = NULL;
+    gp_exec_release(exec);
+}
+
+bool gp_slot_arm(GpSlot *slot, const GpRunRequest *r) {
+    bool is_outstanding = slot->exec != NULL;
+    if (is_outstanding)
+        unlist(slot);
+    if (slot->failure)
+        gp_failure_release(slot->failure, slot->device->rt->session);
+    slot->failure = NULL;
+    slot->is_looked_at = false;
+    for (uint32_t i = 0; i < r->arg_count && !is_outstanding; i++) {
+        const GpRunArg *arg = &r->args[i];
+        if (arg->tensor && arg->access != GpAccess_Read &&
+            !gp_slot_add_written(slot, arg->tensor->storage)) {
+            let_written_go(slot);
+            return false;
+        }
+    }
+    return true;
+}
+
+void gp_slot_disarm(GpSlot *slot) {
+    if (!slot->exec)
+        let_written_go(slot);
+    gp_slot_release(slot);
+}
+
 void gp_slot_retain(GpSlot *slot) { slot->refs++; }
 
 void gp_slot_release(GpSlot *slot) {

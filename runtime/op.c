@@ -102,6 +102,15 @@ static void free_op(GpRunOp *op) {
     gp_runtime_release(rt);
 }
 
+GpRunOp *gp_op_hold(GpRuntime *rt, const GpRunRequest *request) {
+    GpRunOp *op = hold_request(rt, request);
+    if (op)
+        op->is_run = true;
+    return op;
+}
+
+const GpRunRequest *gp_op_request(const GpRunOp *op) { return &op->request; }
+
 /* The arguments are held before they are checked: a check may collect the host's garbage, and
 ** what runs then may let go of them. */
 GpStatus gp_op_make(GpRuntime *rt, const GpRunRequest *request, GpDiags *diags, GpRunOp **out) {
@@ -167,7 +176,10 @@ GpStatus gp_op_run(GpRunOp *op, GpStream *stream, GpSite site, GpDiags *diags) {
                 s->device->info.name, "the op", d->info.name);
         return GpStatus_Diagnostics;
     }
-    status = gp_launch_enqueue(&op->request, s, diags, &op->use, &op->slot);
+    if (op->rt->recording)
+        status = gp_graph_add(op->rt->recording, &op->request, diags);
+    else
+        status = gp_launch_enqueue(&op->request, s, diags, &op->use, &op->slot);
     if (status != GpStatus_Ok && status != GpStatus_Interrupted)
         return status;
     op->is_run = true;

@@ -23,6 +23,7 @@ typedef struct GpTensor GpTensor;
 typedef struct GpPartition GpPartition;
 typedef struct GpExec GpExec;
 typedef struct GpRunOp GpRunOp;
+typedef struct GpGraph GpGraph;
 
 /* A place in the host program: cheap to record on every call, resolved only for a message. */
 typedef struct GpSite {
@@ -266,6 +267,22 @@ bool gp_op_is_done(GpRunOp *op); /* does not wait */
 /* make + run without an op object where nothing can observe it: the fast path of
 ** `k.f(...):sync()` and of benchmarks. */
 GpStatus gp_launch_now(GpRuntime *rt, const GpRunRequest *request, GpStream *stream, GpDiags *diags);
+
+/* ---- Graphs ----------------------------------------------------------------------------
+** From begin to end the runtime records: launches and ops that are run are checked, kept in order
+** and not run; what waits for a tensor is refused (G0343). A replay runs all of them as one piece of
+** work, on a GPU with one call of the driver. A graph keeps its arguments alive and borrows them
+** while a replay is enqueued only; ownership is asked again by each replay. */
+GpStatus gp_graph_begin(GpRuntime *rt, GpSite site, GpDiags *diags, GpGraph **out);
+/* Ends the recording, also of a graph that is to be released because something went wrong. */
+GpStatus gp_graph_end(GpGraph *g, GpSite site, GpDiags *diags);
+/* Enqueues one replay; stream NULL: the device's default. */
+GpStatus gp_graph_launch(GpGraph *g, GpStream *stream, GpSite site, GpDiags *diags);
+/* Waits for the last replay and raises its failed check. */
+GpStatus gp_graph_sync(GpGraph *g, GpDiags *diags);
+uint32_t gp_graph_count(const GpGraph *g); /* launches */
+const GpRunRequest *gp_graph_request(const GpGraph *g, uint32_t i);
+void gp_graph_release(GpGraph *g); /* while it records too, which ends that; NULL is ignored */
 
 /* ---- Disk cache ------------------------------------------------------------------------
 ** One self-contained file per entry, written to a temporary name and renamed; any doubt on

@@ -85,6 +85,8 @@ void gp_storage_free_memory(GpStorage *st) {
 }
 
 GpStatus gp_storage_order(GpStorage *st, GpStream *s, bool is_write, GpDiags *diags) {
+    if (GP_UNLIKELY(st->device->rt->recording != NULL))
+        return gp_graph_refuse_host(diags);
     GpStatus status = gp_stream_follow(s, st->writer, diags);
     if (!is_write)
         return status;
@@ -127,6 +129,8 @@ void gp_storage_used(GpStorage *st, GpUse use, bool is_write) {
 }
 
 GpStatus gp_storage_wait(GpStorage *st, bool is_write, GpDiags *diags) {
+    if (st->device->rt->recording)
+        return gp_graph_refuse_host(diags);
     GpStatus status = gp_device_check(st->device, diags);
     if (status == GpStatus_Ok && !gp_use_is_done(st->writer))
         status = gp_stream_wait(st->writer.stream, diags);

@@ -442,3 +442,90 @@ describe("tune", function()
     assert.are.equal("E0061", select(2, pcall(m.ones.info, m.ones)).code)
   end)
 end)
+
+describe("a graph", function()
+  local m = gpu.kernels [[
+    #[tile]
+    fn twice<const B: i32>(z: &mut Tensor<f32, {[B]}>) { z.store(z.load() * 2.0); }
+    #[kernel]
+    fn add(x: &[f32], y: &[f32], mut z: DisjointSlice<f32>) {
+        let idx = thread::index_1d();
+        let i = idx.get();
+        if let Some(out) = z.get_mut(idx) { *out = x[i] + y[i]; }
+    }
+  ]]
+  local x, y, z = gpu.arange(8), gpu.ones { 8 }, gpu.zeros { 8 }
+
+  it("runs nothing until it is launched, then all in order, as often as wanted", function()
+    local g = gpu.graph(function()
+      m.add:run(x, y, z)
+      m.twice(z:tiles { 4 }):run()
+    end)
+    assert.are.equal(2, #g)
+    assert.are.equal("graph (2 launches)", tostring(g))
+    assert.are.equal(0, z[8])
+    g:launch()
+    assert.are.equal(16, z[8])
+    g.args.x:fill(4)
+    local s = gpu.stream()
+    assert.are.equal(g, g:launch(s):launch():sync())
+    assert.are.equal(10, z[8])
+    assert.is_nil(g.args.w)
+    assert(not pcall(function() return g.lanch end))
+  end)
+
+  it("is made of an op too, which counts as run", function()
+    local op = m.add(y, y, z)
+    local g = op:graph()
+    assert.are.equal("E0382", select(2, pcall(op.run, op)).code)
+    z:fill(0)
+    g:launch()
+    assert.are.equal(2, z[1])
+  end)
+
+  it("keeps its tensors, and borrows them only while it is enqueued", function()
+    local g
+    do
+      local t = gpu.ones { 8 }
+      g = gpu.graph(function() m.add:run(t, t, z) end)
+    end
+    collectgarbage()
+    collectgarbage()
+    z:fill(5)
+    g:launch()
+    assert.are.equal(2, z[3])
+    local p = z:partition { 4 }
+    assert.are.equal("E0382", select(2, pcall(g.launch, g)).code)
+    p:unpartition()
+    g:launch()
+    g.args.x:free()
+    assert.are.equal("G0302", select(2, pcall(g.launch, g)).code)
+  end)
+
+  it("raises the failed check of a replay, again and again", function()
+    local four = gpu.ones { 4 }
+    local g = gpu.graph(function() m.add:run(x, four, z) end)
+    for _ = 1, 3 do
+      z:fill(0)
+      g:launch()
+      assert.are.equal("G0401", select(2, pcall(z.to_table, z)).code)
+      assert.are.equal("G0401", select(2, pcall(g.sync, g)).code)
+    end
+    z:fill(0)
+    assert.are.equal(0, z[1])
+  end)
+
+  it("takes launches alone", function()
+    for _, f in ipairs {
+      function() end, function() print(z) end, function() z:fill(1) end, function() x:copy() end,
+      function() m.add(x, y, z):sync() return z[1] end, function() gpu.graph(print) end,
+    } do
+      local ok, err = pcall(gpu.graph, function() return f() end)
+      assert.is_false(ok)
+      assert.are.equal("G0343", err.code)
+    end
+    assert.are.equal("mine", select(2, pcall(gpu.graph, function() error("mine", 0) end)))
+    m.add:run(y, y, z) -- nothing records any more
+    assert.are.equal(2, z[1])
+  end)
+end)

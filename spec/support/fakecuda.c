@@ -23,6 +23,7 @@
 #define OUT_OF_MEMORY 2
 #define INVALID_VALUE 1
 #define NOT_READY 600
+#define CAPTURE_UNSUPPORTED 900
 #define ILLEGAL_ADDRESS 700
 #define MAX_SHARED 232448
 #define SCALE (GpCuFunction)(uintptr_t)0x2000     /* the kernels: out, in, box, by, */
@@ -56,6 +57,14 @@ typedef struct Work {
 
 struct GpCuStreamTag {
     Work *first, **last;
+    struct GpCuGraphTag *graph; /* takes the work; NULL: it is not captured */
+};
+/* Captured work; an executable graph is the same once more. */
+struct GpCuGraphTag {
+    Work *first, **last;
+};
+struct GpCuGraphExecTag {
+    struct GpCuGraphTag graph;
 };
 struct GpCuEventTag {
     uint64_t recorded, done; /* stamps */
@@ -75,7 +84,7 @@ typedef struct Block {
 } Block;
 
 static struct {
-    int init, version, count, sticky_at, sticky_code, launches, encodes;
+    int init, version, count, sticky_at, sticky_code, launches, encodes, graph_launches;
     FakeLaunch last;
     int dynamic_limit; /* of the function that was set last */
     GpCuResult sticky;
@@ -91,9 +100,11 @@ static struct {
 GP_API int gp_fake_live(void);
 GP_API int gp_fake_launches(void);
 GP_API int gp_fake_encodes(void);
+GP_API int gp_fake_graph_launches(void);
 GP_API const FakeLaunch *gp_fake_last(void);
 int gp_fake_live(void) { return fake.live; }
 int gp_fake_encodes(void) { return fake.encodes; }
+int gp_fake_graph_launches(void) { return fake.graph_launches; }
 const FakeLaunch *gp_fake_last(void) { return &fake.last; }
 int gp_fake_launches(void) { return fake.launches; }
 
@@ -121,7 +132,7 @@ static void read_environment(void) {
     fake.missing = getenv("GPULUA_FAKE_MISSING");
     fake.memory = memory ? strtoull(memory, NULL, 10) : (size_t)1 << 30;
     fake.sticky_at = fake.sticky_code = 0;
-    fake.launches = fake.encodes = 0;
+    fake.launches = fake.encodes = fake.graph_launches = 0;
     fake.dynamic_limit = 48 * 1024;
     fake.sticky = 0;
     if (sticky)
@@ -252,11 +263,14 @@ static GpCuResult enqueue(GpCuStream s, Work work) {
         return fake.sticky;
     if (!s)
         return INVALID_VALUE;
+    if (s->graph && work.kind != Work_Launch)
+        return CAPTURE_UNSUPPORTED;
+    Work ***last = s->graph ? &s->graph->last : &s->last;
     Work *w = malloc(sizeof *w);
     *w = work;
     w->next = NULL;
-    *s->last = w;
-    s->last = &w->next;
+    **last = w;
+    *last = &w->next;
     return 0;
 }
 
@@ -455,6 +469,63 @@ GpCuResult fake_launch_ex(const GpCuLaunchConfig *c, GpCuFunction function, void
     fake.last.cluster = c->attrs[0].value.cluster[0];
     return result;
 }
+GpCuResult fake_capture_begin(GpCuStream stream, GpCuCaptureMode mode) {
+    if (stream->graph || mode != GpCu_CaptureRelaxed)
+        return INVALID_VALUE;
+    stream->graph = calloc(1, sizeof *stream->graph);
+    stream->graph->last = &stream->graph->first;
+    fake.live++;
+    return 0;
+}
+GpCuResult fake_capture_end(GpCuStream stream, GpCuGraph *graph) {
+    *graph = stream->graph;
+    stream->graph = NULL;
+    return *graph ? 0 : INVALID_VALUE;
+}
+static void copy_work(const Work *from, struct GpCuGraphTag *to) {
+    to->last = &to->first;
+    for (const Work *w = from; w; w = w->next) {
+        Work *copy = malloc(sizeof *copy);
+        *copy = *w;
+        copy->next = NULL;
+        *to->last = copy;
+        to->last = &copy->next;
+    }
+}
+static void free_work(Work *first) {
+    for (Work *w = first; w;) {
+        Work *next = w->next;
+        free(w);
+        w = next;
+    }
+}
+GpCuResult fake_graph_instantiate(GpCuGraphExec *exec, GpCuGraph graph, unsigned long long flags) {
+    if (flags || !graph->first)
+        return INVALID_VALUE;
+    *exec = calloc(1, sizeof **exec);
+    copy_work(graph->first, &(*exec)->graph);
+    fake.live++;
+    return 0;
+}
+GpCuResult fake_graph_launch(GpCuGraphExec exec, GpCuStream stream) {
+    GpCuResult result = 0;
+    fake.graph_launches++;
+    for (const Work *w = exec->graph.first; w && result == 0; w = w->next)
+        result = enqueue(stream, *w);
+    return result;
+}
+GpCuResult fake_graph_exec_destroy(GpCuGraphExec exec) {
+    free_work(exec->graph.first);
+    free(exec);
+    fake.live--;
+    return 0;
+}
+GpCuResult fake_graph_destroy(GpCuGraph graph) {
+    free_work(graph->first);
+    free(graph);
+    fake.live--;
+    return 0;
+}
 GpCuResult fake_mem_alloc(GpCuPtr *address, size_t bytes) {
     return fake.sticky ? fake.sticky : take_memory(address, bytes);
 }
@@ -579,11 +650,7 @@ GpCuResult fake_stream_create(GpCuStream *stream, unsigned flags) {
 GpCuResult fake_stream_destroy(GpCuStream stream) {
     if (!fake.sticky)
         run_all(stream);
-    for (Work *w = stream->first; w;) {
-        Work *next = w->next;
-        free(w);
-        w = next;
-    }
+    free_work(stream->first);
     free(stream);
     fake.live--;
     return 0;

@@ -11,6 +11,7 @@
 #define INVALID_CONTEXT 201
 #define INVALID_PTX     218
 #define NOT_FOUND       500
+#define NOT_SUPPORTED   801
 #define MEMORY_BYTES    ((size_t)8 << 30)
 #define MULTIPROCESSORS 4
 #define GUARD           256 /* bytes around a block */
@@ -67,6 +68,7 @@ GpCuResult vgpu_device_attribute(int *value, GpCuDeviceAttribute attribute, GpCu
                  {GpCu_MaxGridY, 65535},
                  {GpCu_MaxGridZ, 65535},
                  {GpCu_Multiprocessors, MULTIPROCESSORS},
+                 {GpCu_MaxThreadsPerProcessor, 2048},
                  {GpCu_MaxSharedOptin, VG_SHARED_MAX},
                  {GpCu_CapabilityMajor, 9},
                  {GpCu_CapabilityMinor, 0},
@@ -260,6 +262,38 @@ GpCuResult vgpu_encode_tiled(GpCuTensorMap *map, GpCuMapType type, uint32_t rank
     (void)promotion;
     return vg_encode_tiled(map, type, rank, base, dims, strides, box, steps, interleave, swizzle,
                            fill);
+}
+
+/* ---- Graphs: none; what a replay does, its launches do one by one ------------------------- */
+
+GpCuResult vgpu_capture_begin(GpCuStream stream, GpCuCaptureMode mode) {
+    (void)stream;
+    (void)mode;
+    return NOT_SUPPORTED;
+}
+GpCuResult vgpu_capture_end(GpCuStream stream, GpCuGraph *graph) {
+    (void)stream;
+    *graph = NULL;
+    return NOT_SUPPORTED;
+}
+GpCuResult vgpu_graph_instantiate(GpCuGraphExec *exec, GpCuGraph graph, unsigned long long flags) {
+    (void)graph;
+    (void)flags;
+    *exec = NULL;
+    return NOT_SUPPORTED;
+}
+GpCuResult vgpu_graph_launch(GpCuGraphExec exec, GpCuStream stream) {
+    (void)exec;
+    (void)stream;
+    return NOT_SUPPORTED;
+}
+GpCuResult vgpu_graph_exec_destroy(GpCuGraphExec exec) {
+    (void)exec;
+    return NOT_SUPPORTED;
+}
+GpCuResult vgpu_graph_destroy(GpCuGraph graph) {
+    (void)graph;
+    return NOT_SUPPORTED;
 }
 
 /* ---- Memory ------------------------------------------------------------------------------- */
