@@ -75,10 +75,11 @@ static bool add_use(GpGraph *g, const GpRunArg *arg) {
 static GpStatus fill_node(GpGraph *g, GpGraphNode *node, GpDiags *diags) {
     const GpRunRequest *r = gp_op_request(node->op);
     GpDevice *d = r->exec->device;
-    node->bytes = GP_MAX(r->exec->image->param_bytes, UINT32_C(1));
-    node->launch.params = gp_try_calloc(g->rt->session, node->bytes);
-    if (!node->launch.params)
+    node->bytes = r->exec->image->param_bytes + GP_TENSOR_MAP_ALIGN;
+    node->memory = gp_try_calloc(g->rt->session, node->bytes);
+    if (!node->memory)
         return gp_report_no_memory(diags);
+    uint64_t block = gp_align_up((uint64_t)(uintptr_t)node->memory, GP_TENSOR_MAP_ALIGN);
     if (gp_launch_has_mailbox(r->exec->image)) {
         node->slot = gp_slot_take(d->main, diags);
         if (!node->slot)
@@ -88,7 +89,7 @@ static GpStatus fill_node(GpGraph *g, GpGraphNode *node, GpDiags *diags) {
         if (r->args[i].tensor && !add_use(g, &r->args[i]))
             return gp_report_no_memory(diags);
     }
-    return gp_launch_pack(r, node->slot, node->launch.params, &node->launch, diags);
+    return gp_launch_pack(r, node->slot, (uint8_t *)(uintptr_t)block, &node->launch, diags);
 }
 
 static GpStatus check_request(const GpGraph *g, const GpRunRequest *r, GpDiags *diags) {
@@ -235,8 +236,8 @@ void gp_graph_release(GpGraph *g) {
         GpGraphNode *node = &g->nodes[i];
         if (node->slot)
             gp_slot_disarm(node->slot);
-        if (node->launch.params)
-            gp_free(rt->session, node->launch.params, node->bytes);
+        if (node->memory)
+            gp_free(rt->session, node->memory, node->bytes);
         gp_op_release(node->op);
     }
     if (g->nodes)

@@ -157,7 +157,8 @@ typedef struct GpLaunch {
 typedef struct GpGraphNode {
     GpRunOp *op;     /* holds the arguments */
     GpSlot *slot;    /* the kernel's mailbox; NULL: no check sites */
-    GpLaunch launch; /* params are the node's own, */
+    GpLaunch launch; /* its params lie in */
+    void *memory;    /* aligned for tensor maps; */
     uint32_t bytes;  /* so many */
 } GpGraphNode;
 

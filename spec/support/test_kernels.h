@@ -29,7 +29,7 @@ static inline void test_scale(void *self, const uint8_t *params, const GpGrid *g
     (void)self;
     (void)grid;
     TestParams p;
-    memcpy(&p, params, sizeof p);
+    memcpy(&p, params, offsetof(TestParams, by) + sizeof p.by);
     float *out = (float *)(uintptr_t)p.out;
     const float *in = (const float *)(uintptr_t)p.in;
     for (uint64_t i = first; i < first + count; i++) {

@@ -97,6 +97,40 @@ static void test_failure(void **state) {
     close_world(&w);
 }
 
+/* A replay has the parameters of its recording: the tensor map, the virtual grid. */
+static void test_tensor_map(void **state) {
+    (void)state;
+    if (strcmp(test_device, "cuda") != 0)
+        skip(); /* a GPU's */
+    World w;
+    open_world(&w);
+    GpTensor *x = new_tensor(&w, GpElem_F32, (GpShape){{64}, 1}, "x"), *z = new_iota(&w, 64, "z");
+    GpTensor *other = new_tensor(&w, GpElem_F32, (GpShape){{32}, 1}, "other");
+    GpImage *image = make_scale_map(&w.s, 1);
+    GpExec *e;
+    ScaleCall c;
+    expect_status(&w, gp_exec_new(w.device, image, w.diags, &e), GpStatus_Ok);
+    gp_image_release(image);
+    GpGraph *g = begin(&w);
+    for (int i = 0; i < 2; i++) {
+        call_scale(&w, &c, z, i ? other : x, 2, 100, 3);
+        c.r.exec = e;
+        expect_status(&w, gp_launch_now(w.rt, &c.r, NULL, w.diags), GpStatus_Ok);
+    }
+    expect_status(&w, gp_graph_end(g, line(2), w.diags), GpStatus_Ok);
+    assert_int_equal(fake_encodes(), 2);
+    assert_int_equal(fake_last()->map.base, gp_tensor_address(other));
+    assert_int_equal(fake_last()->map.dims[0], 32);
+    assert_int_equal(fake_last()->virtual_grid[0], 100);
+    assert_int_equal(fake_last()->grid[0], 64); /* persistent */
+    gp_graph_release(g);
+    gp_exec_release(e);
+    gp_tensor_release(x);
+    gp_tensor_release(z);
+    gp_tensor_release(other);
+    close_world(&w);
+}
+
 static void test_refused(void **state) {
     (void)state;
     World w;
@@ -189,6 +223,6 @@ static void test_out_of_memory(void **state) {
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_order), cmocka_unit_test(test_failure), cmocka_unit_test(test_refused),
-    cmocka_unit_test(test_out_of_memory),
+    cmocka_unit_test(test_out_of_memory), cmocka_unit_test(test_tensor_map),
 };
 RUN_TESTS(tests)
