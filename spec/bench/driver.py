@@ -23,7 +23,7 @@ import time
 FOLDER = pathlib.Path(__file__).resolve().parent
 
 # (row, seconds it may take). The first rows are those whose figures would be missed most.
-ROWS = (("gemm", 150), ("attention", 120), ("add", 60), ("copy", 60), ("launch", 60), ("compile", 70), ("device", 40), ("start", 20),
+ROWS = (("gemm", 150), ("attention", 120), ("add", 60), ("copy", 60), ("launch", 60), ("graph", 40), ("compile", 70), ("device", 40), ("start", 20),
         ("saxpy_cpu", 60), ("compile_cpu", 30))
 SCRIPTS = {"compile_cpu": ("compile.lua", "--device", "cpu")}
 
@@ -129,6 +129,24 @@ class Peers:
     def do_launch(self, what, count):
         call = self.once("launch " + what, getattr(self, "launcher_" + what))
         return self.timed(call, int(count))
+
+    def do_graph(self, nodes, replays):
+        """Seconds a launch of torch.add in a graph that is replayed."""
+        torch, nodes = self.torch(), int(nodes)
+
+        def make():
+            call = self.launcher_torch()
+            call()
+            torch.cuda.synchronize()
+            graph = torch.cuda.CUDAGraph()
+            with torch.cuda.graph(graph):
+                for _ in range(nodes):
+                    call()
+            # What the graph reads must live as long as it.
+            return graph, call
+        graph = self.once(("graph", nodes), make)[0]
+        graph.replay()
+        return self.timed(graph.replay, int(replays)) / nodes
 
     def launcher_torch(self):
         torch = self.torch()

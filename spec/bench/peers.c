@@ -8,7 +8,8 @@
 **                         "error MESSAGE"
 **
 ** Requests: `spawn PROGRAM WORD..` seconds from spawn to exit; `launch N` and `enqueue N REPEATS`
-** seconds a launch, with the wait and without; `ptx FILE` seconds to load a module from PTX;
+** seconds a launch, with the wait and without; `graph NODES N` seconds a launch in a graph of so many
+** that is replayed N times; `ptx FILE` seconds to load a module from PTX;
 ** `add N THREADS RUNS` and `saxpy N THREADS RUNS` seconds a run on the CPU. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -69,6 +70,12 @@ typedef struct Cuda {
     int (*module_unload)(Handle module);
     int (*launch)(Handle function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
                   unsigned bz, unsigned shared, Handle stream, void **params, void **extra);
+    int (*capture_begin)(Handle stream, int mode);
+    int (*capture_end)(Handle stream, Handle *graph);
+    int (*graph_instantiate)(Handle *exec, Handle graph, unsigned long long flags);
+    int (*graph_launch)(Handle exec, Handle stream);
+    int (*graph_exec_destroy)(Handle exec);
+    int (*graph_destroy)(Handle graph);
     double init_seconds, context_seconds;
     Handle stream, function;
     uint64_t memory[3];
@@ -103,6 +110,12 @@ static bool find_entries(Cuda *cu, void *library) {
         {&cu->module_function, "cuModuleGetFunction"},
         {&cu->module_unload, "cuModuleUnload"},
         {&cu->launch, "cuLaunchKernel"},
+        {&cu->capture_begin, "cuStreamBeginCapture_v2"},
+        {&cu->capture_end, "cuStreamEndCapture"},
+        {&cu->graph_instantiate, "cuGraphInstantiateWithFlags"},
+        {&cu->graph_launch, "cuGraphLaunch"},
+        {&cu->graph_exec_destroy, "cuGraphExecDestroy"},
+        {&cu->graph_destroy, "cuGraphDestroy"},
     };
     for (size_t i = 0; i < sizeof(entries) / sizeof(*entries); i++) {
         void *found = dlsym(library, entries[i].name);
@@ -174,6 +187,27 @@ static void serve_enqueue(Cuda *cu, int count, int repeats) {
     }
     if (result) answer("error a launch failed with %d", result);
     else answer("ok %.9g", median(times, repeats));
+}
+
+static void serve_graph(Cuda *cu, int nodes, int replays) {
+    Handle graph, exec;
+    int result = cu->capture_begin(cu->stream, 2);
+    for (int i = 0; i < nodes; i++) result |= launch_once(cu);
+    result |= cu->capture_end(cu->stream, &graph);
+    if (!result) result = cu->graph_instantiate(&exec, graph, 0);
+    if (result) {
+        answer("error the graph was not made: %d", result);
+        return;
+    }
+    result = cu->graph_launch(exec, cu->stream) | cu->stream_sync(cu->stream);
+    double from = now();
+    for (int i = 0; i < replays; i++) result |= cu->graph_launch(exec, cu->stream);
+    result |= cu->stream_sync(cu->stream);
+    double seconds = now() - from;
+    (void)cu->graph_exec_destroy(exec);
+    (void)cu->graph_destroy(graph);
+    if (result) answer("error a replay failed with %d", result);
+    else answer("ok %.9g", seconds / ((double)nodes * replays));
 }
 
 static char *read_file(const char *path) {
@@ -356,14 +390,16 @@ static long word_number(char **words, int i) { return words[i] ? strtol(words[i]
 /* Answers a request to the driver; false when it is none. */
 static bool serve_driver(Cuda *cu, char **words) {
     bool is_launch = strcmp(words[0], "launch") == 0, is_enqueue = strcmp(words[0], "enqueue") == 0;
-    bool is_ptx = strcmp(words[0], "ptx") == 0;
-    if (!is_launch && !is_enqueue && !is_ptx) return false;
+    bool is_ptx = strcmp(words[0], "ptx") == 0, is_graph = strcmp(words[0], "graph") == 0;
+    if (!is_launch && !is_enqueue && !is_ptx && !is_graph) return false;
     const char *wrong = prepare(cu);
-    long count = word_number(words, 1), repeats = is_enqueue && words[1] ? word_number(words, 2) : 1;
+    bool has_repeats = (is_enqueue || is_graph) && words[1];
+    long count = word_number(words, 1), repeats = has_repeats ? word_number(words, 2) : 1;
     if (wrong) answer("error %s", wrong);
     else if (is_ptx && words[1]) serve_ptx(cu, words[1]);
     else if (is_ptx || count < 1 || repeats < 1) answer("error wants a number or a file");
     else if (is_launch) serve_launch(cu, (int)count);
+    else if (is_graph) serve_graph(cu, (int)count, (int)repeats);
     else serve_enqueue(cu, (int)count, (int)repeats);
     return true;
 }
