@@ -307,7 +307,7 @@ describe("texts", function()
     without { "(^|[^[:alnum:]_.-])" .. sh.root:gsub("[.+]", "\\%0") .. "\\b" }
   end)
 
-  local documents = { "README.md", "ARCHITECTURE.md", "CONTRIBUTING.md" }
+  local documents = { "README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "docs/language.md" }
 
   it("documents name files that exist", function()
     local bad = {}
@@ -331,9 +331,8 @@ describe("texts", function()
     none(bad, "names")
   end)
 
-  it("README's programs run", function()
-    local text = sh.read("README.md")
-    if not text then return pending("README.md is missing") end
+  local function run_programs(document)
+    local text = assert(sh.read(document))
     local bad, count = {}, 0
     local program = sh.quote(sh.build() .. "/gpulua")
     sh.with_folder(function(folder)
@@ -365,9 +364,11 @@ describe("texts", function()
         end
       end
     end)
-    assert(count > 0, "README.md has no programs")
+    assert(count > 0, document .. " has no programs")
     none(bad, "programs")
-  end)
+  end
+  it("README's programs run", function() run_programs "README.md" end)
+  it("the programs of the language's document run", function() run_programs "docs/language.md" end)
 
   it("C files say at the top what they are", function()
     local bad = {}

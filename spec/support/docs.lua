@@ -1,6 +1,8 @@
--- Writes the documentation that follows from tables: docs/api.md and the table of operations in
--- docs/ops.md and the declarations in docs/std.md. Run as `gpulua spec/support/docs.lua` from the root; `--check` only compares.
+-- Writes the documentation that follows from tables: docs/api.md, the table of operations in
+-- docs/ops.md, the declarations in docs/std.md, and the tables of docs/language.md. Run as `gpulua spec/support/docs.lua` from the root; `--check` only compares.
+package.path = "./?.lua;" .. package.path
 local gpu = require "gpulua"
+local def = require "spec.support.def"
 
 local api = [[
 # The Lua API
@@ -54,8 +56,50 @@ tiles, and methods of floats (`x.exp()`).
   return table.concat(out)
 end
 
+-- Names for the sets of element types, after an operation that takes the set.
+local SETS = { const = "all", add = "numbers", sqrt = "floats", shl = "integers", ["and"] = "integers, bool", bitcast = "all but bool" }
+local set_names = { [""] = "" }
+for _, op in ipairs(gpu.ops()) do
+  if SETS[op.name] then set_names[table.concat(op.dtypes, " ")] = SETS[op.name] end
+end
+
+local function operation_table()
+  local out = { "| operation | reached as | element types | meaning |\n|---|---|---|---|\n" }
+  for _, op in ipairs(gpu.ops()) do
+    out[#out + 1] = ("| `%s` | %s | %s | %s |\n"):format(op.name, op.surface ~= "none" and op.surface or "",
+      assert(set_names[table.concat(op.dtypes, " ")], op.name), op.doc)
+  end
+  return table.concat(out)
+end
+
+-- "z.load(): the block's own tile." -> what is written, and what it does.
+local function function_table()
+  local out = { "| written | track | what it does |\n|---|---|---|\n" }
+  local tracks = { Tile = "tile", Simt = "SIMT", None = "both" }
+  for _, row in ipairs(def.rows("dsl/intrinsic.def", "GP_INTRINSIC")) do
+    local doc = row[3]:gsub('^"', ""):gsub('"$', ""):gsub('\\"', '"')
+    local written, meaning = doc:match "^(.-): (.+)$"
+    out[#out + 1] = ("| `%s` | %s | %s |\n"):format((written or doc:gsub("%.$", "")):gsub("|", "\\|"), tracks[row[2]], meaning or "")
+  end
+  return table.concat(out)
+end
+
+-- The document with its tables made again.
+local function language_document()
+  local file = assert(io.open "docs/language.md")
+  local text = file:read "a"
+  file:close()
+  for name, made in pairs { operations = operation_table(), functions = function_table() } do
+    local mark = ("<!-- %s -->\n"):format(name)
+    local first = assert(select(2, text:find(mark, 1, true)))
+    local last = assert(text:find("<!-- end -->", first, true))
+    text = text:sub(1, first) .. made .. text:sub(last)
+  end
+  return text
+end
+
 local failed = false
-for path, text in pairs { ["docs/api.md"] = api, ["docs/ops.md"] = ops(), ["docs/std.md"] = language() } do
+for path, text in pairs { ["docs/api.md"] = api, ["docs/ops.md"] = ops(), ["docs/std.md"] = language(), ["docs/language.md"] = language_document() } do
   if arg[1] == "--check" then
     local file = io.open(path)
     local have = file and file:read "a"
