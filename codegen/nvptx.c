@@ -109,11 +109,11 @@ static void fill_image(GpEmit *e, LLVMMemoryBufferRef ptx, GpImage *image) {
     image->ptx = gp_arena_copy(e->arena, LLVMGetBufferStart(ptx), image->ptx_len);
     image->entry = e->fn->symbol;
     image->threads = e->is_tile ? block_threads(e) : 0;
-    if (e->pipe)
-        gp_pipe_describe(e, image);
     image->cluster[0] = image->cluster[1] = image->cluster[2] = 1;
     if (e->is_tile)
         image->schedule = (GpSchedule){(uint8_t)(image->threads / 32), 1, 1, 1};
+    if (e->pipe)
+        gp_pipe_describe(e, image);
     image->ptx_version = e->target->ptx;
     image->min_sm = e->target->sm;
 }

@@ -119,7 +119,7 @@ uint32_t gp_pipe_tile_threads(const GpPipe *p); /* those that hold tiles */
 LLVMValueRef gp_pipe_exchange(GpEmit *e, uint64_t bytes);
 bool gp_pipe_wants_more(const GpEmit *e, uint64_t *exchange);
 
-/* What the image says of it: parameters, maps, shared memory. */
+/* What the image says of it: parameters, maps, shared memory, the schedule. */
 void gp_pipe_describe(const GpEmit *e, GpImage *image);
 
 /* pipe_slice.c: marks what the producer emits; false when it would need more than scalars. */

@@ -498,4 +498,8 @@ void gp_pipe_describe(const GpEmit *e, GpImage *image) {
     image->map_count = p->map_count;
     image->shared_bytes = (uint32_t)p->shared_bytes;
     image->is_persistent = p->is_persistent;
+    image->schedule.warps = (uint8_t)(gp_pipe_tile_threads(p) / 32);
+    image->schedule.persistent = p->is_persistent ? 2 : 1;
+    for (uint32_t i = 0; i < p->channel_count; i++)
+        image->schedule.stages = (uint8_t)GP_MAX(image->schedule.stages, p->channels[i].stages);
 }
