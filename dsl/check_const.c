@@ -152,15 +152,15 @@ static void check_reshape(GpBody *b, const GpType *from, const GpType *to, GpSpa
     gp_text_free(&wt);
 }
 
-/* Axes align at the end, as in NumPy. */
+/* The ranks agree, but for a tile of one element: which axis a missing one is would be a guess. */
 static void check_broadcast(GpBody *b, const GpType *from, const GpType *to, GpSpan span) {
     GpDims f, t;
     if (!tile_dims(b, from, &f) || !tile_dims(b, to, &t))
         return;
     const GpConst *one = gp_const_int(b->c->types, 1);
-    bool fits = f.rank <= t.rank;
+    bool fits = f.rank == t.rank || f.rank == 0;
     for (uint8_t i = 0; fits && i < f.rank; i++) {
-        const GpConst *have = f.dim[i], *want = t.dim[t.rank - f.rank + i];
+        const GpConst *have = f.dim[i], *want = t.dim[i];
         Verdict is_one = compare(b, have, one), is_equal = compare(b, have, want);
         if (is_one == Verdict_Equal || is_equal == Verdict_Equal)
             continue;
@@ -171,7 +171,9 @@ static void check_broadcast(GpBody *b, const GpType *from, const GpType *to, GpS
     if (fits)
         return;
     GpDiag *d = gp_diag(b->c->diags, GpDiag_G0152, span, shape_text(b, from), shape_text(b, to));
-    gp_primary_label(d, "only axes of extent 1 are repeated");
+    gp_primary_label(d, f.rank == t.rank ? "only axes of extent 1 are repeated"
+                                         : "the ranks differ: %u and %u",
+                     f.rank, t.rank);
     gp_help(d, "insert the axis of extent 1 first: `.reshape(..).broadcast(..)`");
 }
 

@@ -11,7 +11,7 @@ GpValue *gp_tile_dim(GpLower *lo, GpValue *tensor, uint32_t axis);
 /* A precondition says that the extent is a multiple of `of`. */
 bool gp_tile_is_multiple(GpLower *lo, GpValue *tensor, uint32_t axis, int64_t of);
 GpValue *gp_tile_reshape(GpLower *lo, GpValue *x, const GpShape *shape);
-/* Missing leading axes have extent 1, as in NumPy. */
+/* Missing leading axes have extent 1. */
 GpValue *gp_tile_broadcast(GpLower *lo, GpValue *x, const GpShape *shape);
 /* An argument that must be an axis known at compile time, below `limit`; false after a report. */
 bool gp_tile_const_axis(GpLower *lo, const GpLowerCall *call, uint32_t arg, uint32_t limit,

@@ -253,7 +253,7 @@ pub mod core {
     pub fn get_partition_token_mut<E: ElementType, const S: [i32; N]>(view: &PartitionMut<E, S>) -> Token;
 
     #[intrinsic = "TensorLoad"]
-    pub fn load_tile_mut<E: ElementType, const S: [i32; N]>(y: &Tensor<E, S>) -> Tile<E, S>;
+    pub fn load_tile_mut<E: ElementType, const S: [i32; N]>(y: &mut Tensor<E, S>) -> Tile<E, S>;
     #[intrinsic = "TensorStore"]
     pub fn store_tile<E: ElementType, const S: [i32; N]>(y: &mut Tensor<E, S>, tile: Tile<E, S>);
     #[intrinsic = "TensorLoadLike"]
