@@ -9,6 +9,7 @@
 #include <math.h>
 
 #include "codegen/emit.h"
+#include "dsl/ir/printed.h"
 
 /* Loops of the body are rotated already; what is left is to promote slots, hoist and vectorise. */
 static const char passes[] =
@@ -67,6 +68,7 @@ static const Symbol symbols[] = {
     SYMBOL(trunc),
     SYMBOL(roundf),
     SYMBOL(round),
+    SYMBOL(gp_printed_write),
     SYMBOL(gp_f32_from_f8e4m3),
     SYMBOL(gp_f8e4m3_from_f32),
 };

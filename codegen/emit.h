@@ -138,6 +138,7 @@ void gp_op_lower_tile(GpEmit *e, const GpInst *inst);
 void gp_op_lower_simt(GpEmit *e, const GpInst *inst);
 void gp_op_lower_whole(GpEmit *e, const GpInst *inst);
 void gp_op_lower_access(GpEmit *e, const GpInst *inst);
+void gp_op_lower_print(GpEmit *e, const GpInst *inst);
 void gp_op_lower_refused(GpEmit *e, const GpInst *inst);
 bool gp_op_is_refused(GpOp op);
 /* Computed where it stands, never inside the loop of what consumes it. */

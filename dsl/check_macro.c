@@ -1,4 +1,4 @@
-/* The macros that kernels may call: shapes, assertions, panics. The rest is refused by name. */
+/* The macros that kernels may call: shapes, assertions, panics, prints. The rest is refused by name. */
 #include "dsl/check_body.h"
 
 typedef enum MacroKind {
@@ -149,6 +149,61 @@ static const GpType *check_compare(GpBody *b, GpNode *n, GpAstMacro *m, const ch
     return gp_body_unit(b);
 }
 
+/* How many {} the text has; -1 after a report. */
+static int count_places(GpBody *b, GpNode *lit, const char *name) {
+    GpSym text = GP_AS(Lit, lit)->text;
+    int count = 0;
+    for (size_t i = 0; i < text->len; i++) {
+        char c = text->name[i], next = i + 1 < text->len ? text->name[i + 1] : 0;
+        if (c != '{' && c != '}')
+            continue;
+        if (c == '{' && next == '}')
+            count++;
+        else if (c != next) {
+            GpDiag *d = gp_diag(b->c->diags, GpDiag_G0232, lit->span, name);
+            gp_primary_label(d, "a value's place is `{}`; a brace is written twice");
+            return -1;
+        }
+        i++;
+    }
+    return count;
+}
+
+static bool is_printable(GpBody *b, const GpType *t) {
+    t = gp_body_head(b, t);
+    while (t->kind == GpTy_Ref)
+        t = gp_body_head(b, t->inner);
+    return t->kind == GpTy_Elem || t->kind == GpTy_Usize || t->kind == GpTy_Isize ||
+           t->kind == GpTy_Char || t->kind == GpTy_RawPtr || t->kind == GpTy_Param ||
+           t->kind == GpTy_Infer || t->kind == GpTy_Error || gp_ty_is_lang(t, GpLang_Tile) ||
+           gp_ty_is_lang(t, GpLang_Dim);
+}
+
+static const GpType *check_print(GpBody *b, GpNode *n, GpAstMacro *m, const char *name) {
+    for (uint32_t i = 1; i < m->args.len; i++) {
+        const GpType *t = gp_body_expr(b, m->args.at[i], NULL);
+        if (is_printable(b, t))
+            continue;
+        gp_primary_label(gp_diag(b->c->diags, GpDiag_E0277, m->args.at[i]->span,
+                                 gp_arena_printf(b->c->arena, "`%s` cannot be printed",
+                                                 gp_body_name(b, t))),
+                         "numbers, tiles and addresses can");
+    }
+    GpNode *lit = m->args.len ? gp_body_bare(m->args.at[0]) : NULL;
+    if (!lit || lit->kind != GpNode_Lit || GP_AS(Lit, lit)->tok != GpTok_Str) {
+        gp_primary_label(gp_diag(b->c->diags, GpDiag_G0224, lit ? lit->span : n->span),
+                         "expected a string literal");
+        return gp_body_unit(b);
+    }
+    gp_body_expr(b, m->args.at[0], NULL);
+    int places = count_places(b, lit, name);
+    if (places >= 0 && (uint32_t)places != m->args.len - 1)
+        gp_primary_label(gp_diag(b->c->diags, GpDiag_G0232, n->span, name),
+                         "%d place%s for values, and %u value%s", places, places == 1 ? "" : "s",
+                         m->args.len - 1, m->args.len == 2 ? "" : "s");
+    return gp_body_unit(b);
+}
+
 const GpType *gp_check_macro(GpBody *b, GpNode *n, const GpType *hint) {
     (void)hint;
     GpAstMacro *m = GP_AS(Macro, n);
@@ -175,6 +230,5 @@ const GpType *gp_check_macro(GpBody *b, GpNode *n, const GpType *hint) {
         check_message(b, m->args, 0);
         return gp_ty_never(b->c->types);
     }
-    gp_body_unsupported(b, n->span, "printing (`%s!`)", name);
-    return gp_body_unit(b);
+    return check_print(b, n, m, name);
 }

@@ -282,6 +282,7 @@ void gp_lower_bind_params(GpLower *lo, const GpNodeList *params, const GpVal *ar
 /* ---- lower_macro.c */
 GpVal gp_lower_macro(GpLower *lo, GpNode *n);
 void gp_lower_panic(GpLower *lo, GpSpan span, const char *message);
+void gp_lower_print(GpLower *lo, const char *text, GpValue *const *values, uint32_t count);
 void gp_lower_assert(GpLower *lo, GpValue *cond, GpSpan span, const char *message);
 
 /* ---- lower_pat.c */

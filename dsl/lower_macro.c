@@ -48,6 +48,8 @@ typedef enum MacroKind {
     Macro_AssertEq,
     Macro_AssertNe,
     Macro_Panic,
+    Macro_Print,
+    Macro_PrintLine,
     Macro_Nothing, /* debug assertions: as rustc -O */
 } MacroKind;
 
@@ -58,6 +60,8 @@ static MacroKind macro_kind(const char *name) {
     } rows[] = {
         {"assert", Macro_Assert},      {"debug_assert", Macro_Nothing},
         {"cuda_tile_assert", Macro_Assert}, {"gpu_assert", Macro_Assert},
+        {"cuda_tile_print", Macro_Print}, {"gpu_printf", Macro_Print},
+        {"print", Macro_Print}, {"println", Macro_PrintLine}, {"eprintln", Macro_PrintLine},
         {"assert_eq", Macro_AssertEq}, {"debug_assert_eq", Macro_Nothing},
         {"assert_ne", Macro_AssertNe}, {"debug_assert_ne", Macro_Nothing},
         {"panic", Macro_Panic},        {"unreachable", Macro_Panic},
@@ -76,6 +80,78 @@ static GpValue *compare_args(GpLower *lo, GpAstMacro *m, GpPred pred) {
         return gp_build_cmp(&lo->b, pred, x, y);
     gp_lower_refuse(lo, m->node.span, "comparing these values");
     return gp_build_int(&lo->b, GpElem_Bool, 1);
+}
+
+void gp_lower_print(GpLower *lo, const char *text, GpValue *const *values, uint32_t count) {
+    GpInst *inst = gp_build(&lo->b, GpOp_Print, values, count, NULL, 0);
+    inst->text = gp_arena_copy(lo->fn->arena, text, strlen(text));
+}
+
+/* A string literal with its escapes. */
+static const char *unescape(GpLower *lo, const char *text) {
+    char *out = gp_arena_copy(lo->arena, text, strlen(text)), *to = out;
+    for (const char *from = text; *from; from++) {
+        static const char names[] = "ntr0", values[] = "\n\t\r";
+        const char *name = from[0] == '\\' && from[1] ? strchr(names, from[1]) : NULL;
+        if (*from == '\\' && from[1])
+            from++;
+        *to++ = name ? values[name - names] : *from;
+    }
+    *to = 0;
+    return out;
+}
+
+static void lower_print(GpLower *lo, GpAstMacro *m, bool is_line) {
+    const char *text = m->args.len ? message_of(lo, m->args.at[0]) : NULL;
+    uint32_t count = m->args.len ? m->args.len - 1 : 0;
+    GpValue **values = GP_NEW_ARRAY(lo->arena, GpValue *, count);
+    for (uint32_t i = 0; i < count; i++) {
+        GpSpot s = gp_spot_auto_deref(lo, gp_lower_place(lo, m->args.at[i + 1]), m->node.span);
+        GpVal v = gp_spot_read(lo, &s, m->node.span);
+        if (v.count != 1) {
+            gp_lower_refuse(lo, m->args.at[i + 1]->span, "a print of this value");
+            return;
+        }
+        values[i] = gp_lower_get(lo, &v, 0);
+    }
+    text = unescape(lo, text ? text : "");
+    gp_lower_print(lo, is_line ? gp_arena_printf(lo->arena, "%s\n", text) : text, values, count);
+}
+
+/* A text with one form of C's printf, as a text with {}; NULL when it has another number of them. */
+static const char *from_percent(GpLower *lo, const char *text) {
+    char *out = GP_NEW_ARRAY(lo->arena, char, 2 * strlen(text) + 1), *to = out;
+    uint32_t places = 0;
+    for (const char *c = text; *c; c++) {
+        if (*c == '{' || *c == '}') {
+            *to++ = *c;
+            *to++ = *c;
+        } else if (*c != '%') {
+            *to++ = *c;
+        } else if (c[1] == '%') {
+            *to++ = *++c;
+        } else {
+            c += 1 + strspn(c + 1, "-+ #0123456789.lhzjt");
+            places += *c && strchr("diuoxXfFeEgGcsp", *c);
+            memcpy(to, "{}", 2);
+            to += 2;
+            if (!*c)
+                break;
+        }
+    }
+    return places == 1 ? out : NULL;
+}
+
+GpVal gp_lower_PrintTile(GpLower *lo, const GpLowerCall *call) {
+    GpNode *lit = call->node->kind == GpNode_Call ? GP_AS(Call, call->node)->args.at[0] : NULL;
+    const char *text = lit ? message_of(lo, lit) : NULL;
+    text = text ? from_percent(lo, unescape(lo, text)) : NULL;
+    GpValue *tile = gp_call_scalar(lo, call, 1);
+    if (text)
+        gp_lower_print(lo, text, &tile, 1);
+    else
+        gp_lower_refuse(lo, call->span, "`print_tko` without a literal that has one place, `%%f`");
+    return gp_lower_undef(lo, call->type);
 }
 
 GpVal gp_lower_macro(GpLower *lo, GpNode *n) {
@@ -97,6 +173,10 @@ GpVal gp_lower_macro(GpLower *lo, GpNode *n) {
             GpValue *same = compare_args(lo, m, kind == Macro_AssertEq ? GpPred_Eq : GpPred_Ne);
             gp_lower_assert(lo, same, n->span, message(lo, m, 2, text));
         }
+        break;
+    case Macro_Print:
+    case Macro_PrintLine:
+        lower_print(lo, m, kind == Macro_PrintLine);
         break;
     case Macro_Nothing:
         break;

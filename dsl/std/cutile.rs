@@ -514,6 +514,9 @@ pub mod core {
     #[intrinsic = "AtomicSwap"]
     pub unsafe fn atomic_cas_tko<E: ElementType, const S: [i32; N], O: ordering::Mode, C: scope::Mode>(pointers: PointerTile<*mut E, S>, cmp: Tile<E, S>, val: Tile<E, S>, memory_ordering: O, memory_scope: C, mask: Option<Tile<bool, S>>, token: Option<Token>) -> (Tile<E, S>, Token);
 
+    #[intrinsic = "PrintTile"]
+    pub fn print_tko<E: ElementType, const S: [i32; N]>(str: &str, arg: Tile<E, S>, token: Option<Token>) -> Token;
+
     // Markers: modes of an operation, as unit structs. `()` stands for a mode that was left out.
 
     pub mod ftz {
