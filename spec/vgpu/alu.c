@@ -333,6 +333,8 @@ VgOutcome vg_run_alu(VgRun *x, const VgInst *in) {
             prefer_nan(from, &out);
         finish_f32(in, &out);
     }
+    for (int i = 0; in->types[0] == VgType_S32 && in->mod[VgClass_Relu] && i < VG_LANES; i++)
+        out.s32[i] = GP_MAX(out.s32[i], 0);
     vg_write(x, &in->ops[0], result_type(in), &out);
     return VgOutcome_Next;
 }

@@ -62,6 +62,7 @@ GpCuResult vgpu_device_attribute(int *value, GpCuDeviceAttribute attribute, GpCu
         int attribute, value;
     } known[] = {{GpCu_MaxThreadsPerBlock, 1024},
                  {GpCu_MaxBlockX, 1024},
+                 {GpCu_MaxThreadsPerProcessor, 2048},
                  {GpCu_MaxBlockY, 1024},
                  {GpCu_MaxBlockZ, 64},
                  {GpCu_MaxGridX, INT32_MAX},
