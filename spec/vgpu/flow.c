@@ -146,7 +146,10 @@ void vg_flow(GpArena *arena, VgFunc *f) {
     for (uint32_t i = 0; i < f->insts.len; i++) {
         VgInst *in = &f->insts.at[i];
         uint32_t meet = w.meet[w.block_of[i]];
-        /* The exit has no instruction; a loop that never ends meets nowhere. */
-        in->reconverge = meet == NONE || meet == w.blocks ? NONE : w.first[meet];
+        /* The exit has no instruction; a loop that never ends meets nowhere. Threads that would
+        ** meet only to end do so one by one: the others' barriers do not count them. */
+        bool is_nowhere = meet == NONE || meet == w.blocks ||
+                          (f->is_entry && leaves(&f->insts.at[w.first[meet]]));
+        in->reconverge = is_nowhere ? NONE : w.first[meet];
     }
 }

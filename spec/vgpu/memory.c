@@ -75,6 +75,10 @@ void vg_memory_describe(uint64_t at, char *text, size_t bytes) {
         snprintf(text, bytes, "there is no memory");
         return;
     }
+    if (GP_MIN(behind, before) > 1 << 20) {
+        snprintf(text, bytes, "no block is near");
+        return;
+    }
     const Block *near = &memory.blocks[behind <= before ? i - 1 : i];
     snprintf(text, bytes, "%llu bytes %s the nearest block, which has %llu",
              (unsigned long long)GP_MIN(behind, before), behind <= before ? "behind" : "before",

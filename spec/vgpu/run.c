@@ -78,6 +78,15 @@ VgOutcome vg_fault(VgRun *x, GpCuResult result, int lane, const char *fmt, ...) 
     return VgOutcome_Fail;
 }
 
+VgOutcome vg_together(VgRun *x, uint32_t wanted) {
+    if (x->mask == wanted)
+        return VgOutcome_Next;
+    if (!x->split->is_forced)
+        return VgOutcome_Wait;
+    return vg_fault(x, VG_FAILED, -1, "lanes %08x of the warp are here, not %08x: it diverged",
+                    x->mask, wanted);
+}
+
 /* ---- Splits ------------------------------------------------------------------------------- */
 
 static VgSplit *new_split(VgRun *x, const VgSplit *from) {

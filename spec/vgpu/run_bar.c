@@ -14,12 +14,6 @@ static VgBarrier *find_barrier(VgRun *x, const VgOperand *id, const VgOperand *c
     uint64_t n, threads = 0;
     if (!vg_uniform(x, id, 4, &n) || (count && !vg_uniform(x, count, 4, &threads)))
         return NULL;
-    if (x->mask != x->warp->live) {
-        (void)vg_fault(x, VG_FAILED, -1,
-                       "an aligned barrier with lanes %08x of %08x: the warp diverged", x->mask,
-                       x->warp->live);
-        return NULL;
-    }
     if (n > 15) {
         (void)vg_fault(x, VG_FAILED, -1, "barrier %llu; there are 16", (unsigned long long)n);
         return NULL;
@@ -66,6 +60,9 @@ static void arrive(VgRun *x, VgBarrier *b) {
 static VgOutcome wait(VgRun *x, const VgOperand *id, const VgOperand *count) {
     VgBarrier *b;
     if (!x->split->ticket) {
+        VgOutcome together = vg_together(x, x->warp->live);
+        if (together != VgOutcome_Next)
+            return together;
         b = find_barrier(x, id, count);
         if (!b)
             return VgOutcome_Fail;
@@ -89,6 +86,9 @@ VgOutcome vg_run_bar_sync(VgRun *x, const VgInst *in) {
 }
 
 VgOutcome vg_run_bar_arrive(VgRun *x, const VgInst *in) {
+    VgOutcome together = vg_together(x, x->warp->live);
+    if (together != VgOutcome_Next)
+        return together;
     VgBarrier *b = find_barrier(x, &in->ops[0], &in->ops[1]);
     if (!b)
         return VgOutcome_Fail;
@@ -105,7 +105,7 @@ VgOutcome vg_run_bar_red(VgRun *x, const VgInst *in) {
     if (!vg_uniform(x, &in->ops[1], 4, &n))
         return VgOutcome_Fail;
     VgBarrier *b = &x->warp->cta->barriers[n & 15];
-    if (!x->split->ticket) {
+    if (!x->split->ticket && x->mask == x->warp->live) {
         b->votes_or |= votes != 0;
         b->votes_nand |= votes != x->mask;
         b->votes += (uint32_t)__builtin_popcount(votes);
@@ -136,9 +136,9 @@ static uint32_t cluster_warps(const VgLaunch *l) {
 VgOutcome vg_run_cluster_arrive(VgRun *x, const VgInst *in) {
     (void)in;
     VgLaunch *l = x->launch;
-    if (x->mask != x->warp->live)
-        return vg_fault(x, VG_FAILED, -1, "a cluster barrier with lanes %08x of %08x", x->mask,
-                        x->warp->live);
+    VgOutcome together = vg_together(x, x->warp->live);
+    if (together != VgOutcome_Next)
+        return together;
     if (x->warp->cluster_phase > l->cluster_phase)
         return vg_fault(x, VG_FAILED, -1, "arrives twice without a wait");
     x->warp->cluster_phase = l->cluster_phase + 1;

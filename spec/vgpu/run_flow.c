@@ -54,10 +54,7 @@ VgOutcome vg_run_setmaxnreg(VgRun *x, const VgInst *in) {
     uint64_t count = in->ops[0].imm;
     if (count < 24 || count > 256 || count % 8)
         return vg_fault(x, VG_FAILED, -1, "setmaxnreg takes 24 to 256 in steps of 8");
-    if (x->mask != x->warp->live)
-        return vg_fault(x, VG_FAILED, -1, "setmaxnreg.aligned with lanes %08x of %08x", x->mask,
-                        x->warp->live);
-    return VgOutcome_Next;
+    return vg_together(x, x->warp->live);
 }
 
 /* ---- Calls: arguments and results are copied between the threads' stacks -------------------- */

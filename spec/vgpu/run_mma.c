@@ -82,8 +82,9 @@ VgOutcome vg_run_mma(VgRun *x, const VgInst *in) {
     if ((m != 16 && m != 8) || n != 8 || depth > MAX_K || (m == 16 && in->types[0] == VgType_F64) ||
         (m == 8 && vg_types[in->types[1]].bytes == 2))
         return vg_fault(x, VG_FAILED, -1, "this shape of mma.sync is not run");
-    if (x->mask != VG_ALL)
-        return vg_fault(x, VG_FAILED, -1, "mma.sync.aligned with lanes %08x", x->mask);
+    VgOutcome together = vg_together(x, VG_ALL);
+    if (together != VgOutcome_Next)
+        return together;
     load_operand(x, in, true, &t);
     load_operand(x, in, false, &t);
     move_result(x, &in->ops[3], in->types[3], &t, true);
@@ -139,8 +140,9 @@ static VgOutcome move_matrices(VgRun *x, const VgInst *in, const VgOperand *regs
                   .is_load = is_load,
                   .is_transposed = in->mod[VgClass_Trans] != 0,
                   .space = in->spaces[0]};
-    if (x->mask != VG_ALL)
-        return vg_fault(x, VG_FAILED, -1, "an .aligned instruction with lanes %08x", x->mask);
+    VgOutcome together = vg_together(x, VG_ALL);
+    if (together != VgOutcome_Next)
+        return together;
     vg_addresses(x, address, &m.at);
     for (uint32_t i = 0; i < m.count; i++) {
         const VgOperand *reg = regs->kind == VgOperand_Vector ? &regs->parts[i] : regs;

@@ -2,19 +2,12 @@
 ** must be the ones that do. */
 #include "spec/vgpu/vgpu.h"
 
-/* The member mask, which the executing threads must share and be. Threads of the mask that took
-** another way are waited for on a GPU; here they are a mistake, as the compiler emits such
-** instructions only where the warp is together. */
-static bool members(VgRun *x, const VgOperand *o) {
+/* The threads of the member mask, which the executing ones must share and be. */
+static VgOutcome members(VgRun *x, const VgOperand *o) {
     uint64_t mask;
     if (!vg_uniform(x, o, 4, &mask))
-        return false;
-    if (((uint32_t)mask & x->warp->live) != x->mask) {
-        (void)vg_fault(x, VG_FAILED, -1, "member mask %08x, but lanes %08x are here (%08x live)",
-                       (uint32_t)mask, x->mask, x->warp->live);
-        return false;
-    }
-    return true;
+        return VgOutcome_Fail;
+    return vg_together(x, (uint32_t)mask & x->warp->live);
 }
 
 VgOutcome vg_run_shfl(VgRun *x, const VgInst *in) {
@@ -23,8 +16,9 @@ VgOutcome vg_run_shfl(VgRun *x, const VgInst *in) {
     const VgLanes *b = vg_read(x, &in->ops[2], 4, &buf[1]),
                   *c = vg_read(x, &in->ops[3], 4, &buf[2]);
     uint32_t found = 0;
-    if (!members(x, &in->ops[4]))
-        return VgOutcome_Fail;
+    VgOutcome together = members(x, &in->ops[4]);
+    if (together != VgOutcome_Next)
+        return together;
     VG_EACH_LANE(lane, x->mask) {
         uint32_t clamp = c->u32[lane] & 31, segment = c->u32[lane] >> 8 & 31,
                  by = b->u32[lane] & 31;
@@ -50,8 +44,9 @@ VgOutcome vg_run_shfl(VgRun *x, const VgInst *in) {
 
 VgOutcome vg_run_vote(VgRun *x, const VgInst *in) {
     VgLanes out;
-    if (!members(x, &in->ops[2]))
-        return VgOutcome_Fail;
+    VgOutcome together = members(x, &in->ops[2]);
+    if (together != VgOutcome_Next)
+        return together;
     uint32_t votes = vg_read_pred(x, &in->ops[1]) & x->mask;
     if (in->mod[VgClass_Vote] == VgMod_Ballot) {
         for (uint32_t lane = 0; lane < VG_LANES; lane++)
@@ -70,8 +65,9 @@ VgOutcome vg_run_vote(VgRun *x, const VgInst *in) {
 
 VgOutcome vg_run_redux(VgRun *x, const VgInst *in) {
     VgLanes buf, out;
-    if (!members(x, &in->ops[2]))
-        return VgOutcome_Fail;
+    VgOutcome together = members(x, &in->ops[2]);
+    if (together != VgOutcome_Next)
+        return together;
     const VgLanes *v = vg_read(x, &in->ops[1], 4, &buf);
     uint32_t total = v->u32[vg_first_lane(x->mask)];
     uint8_t op = in->mod[VgClass_Atom] ? in->mod[VgClass_Atom] : in->mod[VgClass_Logic];
@@ -108,8 +104,9 @@ VgOutcome vg_run_redux(VgRun *x, const VgInst *in) {
 VgOutcome vg_run_match(VgRun *x, const VgInst *in) {
     uint32_t bytes = vg_types[in->types[0]].bytes, same = VG_ALL;
     VgLanes buf, out;
-    if (!members(x, &in->ops[2]))
-        return VgOutcome_Fail;
+    VgOutcome together = members(x, &in->ops[2]);
+    if (together != VgOutcome_Next)
+        return together;
     const VgLanes *v = vg_read(x, &in->ops[1], bytes, &buf);
     VG_EACH_LANE(lane, x->mask) {
         uint32_t equal = 0;
@@ -139,8 +136,9 @@ VgOutcome vg_run_activemask(VgRun *x, const VgInst *in) {
 /* elect.sync d|p, mask: the lowest thread. */
 VgOutcome vg_run_elect(VgRun *x, const VgInst *in) {
     VgLanes out;
-    if (!members(x, &in->ops[1]))
-        return VgOutcome_Fail;
+    VgOutcome together = members(x, &in->ops[1]);
+    if (together != VgOutcome_Next)
+        return together;
     uint32_t lowest = x->mask & -x->mask;
     for (uint32_t lane = 0; lane < VG_LANES; lane++)
         out.u32[lane] = (uint32_t)vg_first_lane(x->mask);
@@ -152,8 +150,9 @@ VgOutcome vg_run_elect(VgRun *x, const VgInst *in) {
 }
 
 VgOutcome vg_run_warp_sync(VgRun *x, const VgInst *in) {
-    if (!members(x, &in->ops[0]))
-        return VgOutcome_Fail;
+    VgOutcome together = members(x, &in->ops[0]);
+    if (together != VgOutcome_Next)
+        return together;
     vg_meet(x, x->mask);
     return VgOutcome_Next;
 }

@@ -434,6 +434,10 @@ static inline uint32_t vg_thread(const VgWarp *w, uint32_t lane) {
 uint32_t vg_thread_axis(const VgWarp *w, uint32_t lane, uint32_t axis);
 uint32_t vg_cluster_axis(const VgCta *cta, uint32_t axis);
 
+/* Next when `wanted` threads execute the instruction. Others of the warp may still come, or end: Wait;
+** when nobody runs any more, they never will: Fail. */
+VgOutcome vg_together(VgRun *x, uint32_t wanted);
+
 /* Threads that go to an instruction. */
 typedef struct VgSide {
     uint32_t mask, pc;

@@ -237,10 +237,9 @@ static bool run_until(VgCta *c, VgGroup *g, uint32_t until) {
 static VgGroup *group_of(const VgRun *x) { return &x->warp->cta->groups[x->warp->index / WARPS]; }
 
 static VgOutcome check_aligned(VgRun *x) {
-    if (x->mask != VG_ALL || x->warp->index / WARPS >= VG_MAX_GROUPS)
-        return vg_fault(x, VG_FAILED, -1, "an aligned warpgroup instruction with lanes %08x",
-                        x->mask);
-    return VgOutcome_Next;
+    if (x->warp->index / WARPS >= VG_MAX_GROUPS)
+        return vg_fault(x, VG_FAILED, -1, "more than %d warpgroups", VG_MAX_GROUPS);
+    return vg_together(x, VG_ALL);
 }
 
 static VgOutcome check_form(VgRun *x, const VgInst *in) {
@@ -283,7 +282,10 @@ static void set_flight(VgRun *x, const VgOperand *regs, bool is_result) {
 }
 
 static VgOutcome check_issue(VgRun *x, const VgInst *in) {
-    if (check_aligned(x) == VgOutcome_Fail || check_form(x, in) == VgOutcome_Fail)
+    VgOutcome aligned = check_aligned(x);
+    if (aligned != VgOutcome_Next)
+        return aligned;
+    if (check_form(x, in) == VgOutcome_Fail)
         return VgOutcome_Fail;
     if (!x->warp->fenced)
         return vg_fault(x, VG_FAILED, -1, "no wgmma.fence before the first wgmma");
@@ -306,7 +308,10 @@ VgOutcome vg_run_wgmma(VgRun *x, const VgInst *in) {
     VgGroup *g = group_of(x);
     VgWarp *w = x->warp;
     uint64_t a = 0, b;
-    if (check_issue(x, in) == VgOutcome_Fail || !vg_uniform(x, &in->ops[2], 8, &b) ||
+    VgOutcome outcome = check_issue(x, in);
+    if (outcome != VgOutcome_Next)
+        return outcome;
+    if (!vg_uniform(x, &in->ops[2], 8, &b) ||
         (!has_registers(in) && !vg_uniform(x, &in->ops[1], 8, &a)))
         return VgOutcome_Fail;
     if (w->wgmma_issued == g->count) {
@@ -337,23 +342,28 @@ VgOutcome vg_run_wgmma(VgRun *x, const VgInst *in) {
 
 VgOutcome vg_run_wgmma_fence(VgRun *x, const VgInst *in) {
     (void)in;
-    x->warp->fenced = x->launch->steps;
-    return check_aligned(x);
+    VgOutcome aligned = check_aligned(x);
+    if (aligned == VgOutcome_Next)
+        x->warp->fenced = x->launch->steps;
+    return aligned;
 }
 
 VgOutcome vg_run_wgmma_commit(VgRun *x, const VgInst *in) {
     (void)in;
     VgWarp *w = x->warp;
-    w->group_ends[w->wgmma_groups++ % GP_COUNT(w->group_ends)] = w->wgmma_issued;
-    return check_aligned(x);
+    VgOutcome aligned = check_aligned(x);
+    if (aligned == VgOutcome_Next)
+        w->group_ends[w->wgmma_groups++ % GP_COUNT(w->group_ends)] = w->wgmma_issued;
+    return aligned;
 }
 
 /* All but the last n groups are over. */
 VgOutcome vg_run_wgmma_wait(VgRun *x, const VgInst *in) {
     VgWarp *w = x->warp;
     uint64_t left = in->ops[0].imm;
-    if (check_aligned(x) == VgOutcome_Fail)
-        return VgOutcome_Fail;
+    VgOutcome aligned = check_aligned(x);
+    if (aligned != VgOutcome_Next)
+        return aligned;
     uint32_t until = w->wgmma_groups > left ? w->wgmma_groups - (uint32_t)left : 0;
     if (until <= w->wgmma_waited)
         return VgOutcome_Next;

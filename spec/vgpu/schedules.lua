@@ -1,0 +1,197 @@
+-- Tile kernels with matrix products on the virtual GPU, under the schedules that can be asked for:
+-- right numbers, on shapes that tiles divide and that they do not, and no report of the device.
+--
+--   GPULUA_LIBCUDA=.../libgpulua-vgpu.so gpulua spec/vgpu/schedules.lua [FILTER]
+local gpu = require "gpulua"
+
+assert(gpu.device("cuda:0").product == "virtual", "this is for the virtual GPU")
+local filter = arg[1]
+
+local k = gpu.kernels [[
+  #[tile]
+  fn plain<T: ElementType, O: ElementType, const BM: i32, const BN: i32, const BK: i32>(
+      c: &mut Tensor<O, {[BM, BN]}>, a: &Tensor<T, {[-1, -1]}>, b: &Tensor<T, {[-1, -1]}>) {
+      let (i, j, _) = get_tile_block_id();
+      let (pa, pb) = (a.partition(shape![BM, BK]), b.partition(shape![BK, BN]));
+      let mut acc = constant(0.0f32, shape![BM, BN]);
+      for l in 0..num_tiles(&pa, 1) {
+          acc = mma(pa.load([i, l]), pb.load([l, j]), acc);
+      }
+      c.store(convert_tile(acc));
+  }
+  #[tile]
+  fn transposed<T: ElementType, O: ElementType, const BM: i32, const BN: i32, const BK: i32>(
+      c: &mut Tensor<O, {[BM, BN]}>, a: &Tensor<T, {[-1, -1]}>, b: &Tensor<T, {[-1, -1]}>) {
+      let (i, j, _) = get_tile_block_id();
+      let (pa, pb) = (a.partition(shape![BM, BK]), b.partition(shape![BN, BK]));
+      let mut acc = constant(0.0f32, shape![BM, BN]);
+      for l in 0..num_tiles(&pa, 1) {
+          acc = mma(pa.load([i, l]), pb.load([j, l]).transpose(), acc);
+      }
+      c.store(convert_tile(acc));
+  }
+  #[tile]
+  fn attention<const BM: i32, const BN: i32, const D: i32>(
+      o: &mut Tensor<f32, {[BM, D]}>, q: &Tensor<bf16, {[-1, D]}>, k: &Tensor<bf16, {[-1, D]}>,
+      v: &Tensor<bf16, {[-1, D]}>, scale: f32) {
+      let i = program_id(0);
+      let (pk, pv) = (k.partition(shape![BN, D]), v.partition(shape![BN, D]));
+      let tq = q.partition(shape![BM, D]).load([i, 0]);
+      let mut most = constant(f32::NEG_INFINITY, shape![BM, 1]);
+      let mut sum = constant(0.0f32, shape![BM, 1]);
+      let mut acc = constant(0.0f32, shape![BM, D]);
+      for j in 0..num_tiles(&pk, 0) {
+          let scores = mma(tq, pk.load([j, 0]).transpose(), constant(0.0f32, shape![BM, BN]));
+          let next = max_tile(most, reduce_max(scores, 1).reshape(shape![BM, 1]) * scale);
+          let weights = exp2(scores * scale - next.broadcast(shape![BM, BN]));
+          let shrink = exp2(most - next);
+          sum = sum * shrink + reduce_sum(weights, 1).reshape(shape![BM, 1]);
+          acc = mma(convert_tile(weights), pv.load([j, 0]), acc * shrink.broadcast(shape![BM, D]));
+          most = next;
+      }
+      o.store(acc / sum.broadcast(shape![BM, D]));
+  }
+]]
+
+local checks, wrong = 0, 0
+local function check(name, got, wanted, tolerance)
+  for i, row in ipairs(wanted) do
+    for j, v in ipairs(row) do
+      checks = checks + 1
+      if not (math.abs(got[i][j] - v) <= tolerance * math.max(1, math.abs(v))) then
+        wrong = wrong + 1
+        print(("%s: row %d, column %d is %g instead of %g"):format(name, i, j, got[i][j], v))
+        return
+      end
+    end
+  end
+end
+
+local function small_numbers(rows, cols, salt)
+  local t = {}
+  for i = 1, rows do
+    t[i] = {}
+    for j = 1, cols do t[i][j] = (i * 7 + j * 3 + i * j % 5 + salt) % 7 - 3 end
+  end
+  return t
+end
+
+local function product(a, b)
+  local c = {}
+  for i = 1, #a do
+    c[i] = {}
+    for j = 1, #b do
+      local sum, left, right = 0, a[i], b[j]
+      for l = 1, #left do sum = sum + left[l] * right[l] end
+      c[i][j] = sum
+    end
+  end
+  return c
+end
+
+local function transpose(t)
+  local out = {}
+  for j = 1, #t[1] do
+    out[j] = {}
+    for i = 1, #t do out[j][i] = t[i][j] end
+  end
+  return out
+end
+
+local function options_text(options)
+  local names = {}
+  for name in pairs(options) do names[#names + 1] = name end
+  table.sort(names)
+  for i, name in ipairs(names) do names[i] = name .. "=" .. tostring(options[name]) end
+  return table.concat(names, " ")
+end
+
+-- Runs f(schedule) for each schedule; what the compiler refuses must be said to be too large.
+local ran, refused = 0, 0
+local function each_schedule(name, schedules, f)
+  for _, schedule in ipairs(schedules) do
+    local title = name .. " " .. options_text(schedule)
+    if not filter or title:find(filter, 1, true) then
+      local ok, err = pcall(f, title, schedule)
+      if ok then
+        ran = ran + 1
+      elseif tostring(err):find("G0[69]%d%d") and not tostring(err):find("virtual") then
+        refused = refused + 1
+        print(title .. ": " .. tostring(err):match("[^\n]*"))
+      else
+        error(title .. ": " .. tostring(err), 0)
+      end
+    end
+  end
+end
+
+local SCHEDULES = {
+  {}, { persistent = false }, { persistent = true }, { stages = 1 }, { stages = 2 }, { stages = 3 }, { warps = 4 }, { warps = 8 },
+  { cluster = 2 }, { warps = 8, stages = 2, persistent = true },
+}
+local PRODUCTS = {
+  { "plain", "bf16", "f32", 0 }, { "plain", "bf16", "bf16", 2 ^ -8 }, { "plain", "f16", "f16", 2 ^ -10 },
+  { "transposed", "bf16", "f32", 0 }, { "transposed", "tf32", "f32", 0 }, { "transposed", "f8e4m3fn", "f32", 0 },
+}
+local SHAPES = { { 256, 256, 192, { 128, 128, 64 } }, { 136, 264, 72, { 64, 128, 32 } }, { 130, 72, 40, { 64, 64, 64 } } }
+
+for _, shape in ipairs(SHAPES) do
+  local m, n, depth, tile = table.unpack(shape)
+  local a, bt = small_numbers(m, depth, 1), small_numbers(n, depth, 4)
+  local wanted, b = product(a, bt), transpose(bt)
+  for _, p in ipairs(PRODUCTS) do
+    local kernel, dtype, out, tolerance = table.unpack(p)
+    local ta = gpu.from_table(a, dtype)
+    local tb = gpu.from_table(kernel == "plain" and b or bt, dtype)
+    local name = ("%s %s %s %dx%dx%d"):format(kernel, dtype, out, m, n, depth)
+    each_schedule(name, SCHEDULES, function(title, schedule)
+      local options = { BK = tile[3] }
+      for key, value in pairs(schedule) do options[key] = value end
+      local c = gpu.zeros({ m, n }, out)
+      k[kernel]:with(options)(c:tiles { tile[1], tile[2] }, ta, tb):sync()
+      check(title, c:to_table(), wanted, tolerance)
+    end)
+  end
+end
+
+local function attended(q, keys, v, scale)
+  local out = {}
+  for i = 1, #q do
+    local weights, sum, most = {}, 0, -math.huge
+    for j = 1, #keys do
+      local s = 0
+      for d = 1, #q[i] do s = s + q[i][d] * keys[j][d] end
+      weights[j], most = s * scale, math.max(most, s * scale)
+    end
+    out[i] = {}
+    for j = 1, #keys do
+      weights[j] = 2 ^ (weights[j] - most)
+      sum = sum + weights[j]
+    end
+    for d = 1, #v[1] do
+      local s = 0
+      for j = 1, #keys do s = s + weights[j] * v[j][d] end
+      out[i][d] = s / sum
+    end
+  end
+  return out
+end
+
+for _, case in ipairs { { 128, 256, 64, 64, 64 }, { 256, 128, 128, 128, 64 } } do
+  local rows, keys, depth, bm, bn = table.unpack(case)
+  local q, key, v = small_numbers(rows, depth, 0), small_numbers(keys, depth, 2), small_numbers(keys, depth, 5)
+  local scale = 1 / 64
+  local wanted = attended(q, key, v, scale)
+  local tq, tk, tv = gpu.from_table(q, "bf16"), gpu.from_table(key, "bf16"), gpu.from_table(v, "bf16")
+  each_schedule(("attention %dx%dx%d"):format(rows, keys, depth), { {}, { persistent = true }, { stages = 2 }, { warps = 4 } },
+    function(title, schedule)
+      local options = { BN = bn }
+      for name, value in pairs(schedule) do options[name] = value end
+      local o = gpu.zeros { rows, depth }
+      k.attention:with(options)(o:tiles { bm, depth }, tq, tk, tv, scale):sync()
+      check(title, o:to_table(), wanted, 2 ^ -6)
+    end)
+end
+
+print(("%d schedules ran, %d were refused, %d elements, %d wrong"):format(ran, refused, checks, wrong))
+os.exit(wrong == 0 and (filter or ran > 100) and 0 or 1)
