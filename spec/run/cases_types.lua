@@ -7,14 +7,6 @@ local matrix = require "matrix"
 
 local ROWS, COLUMNS = 13, 21 -- of the operand
 
--- The kernel ran as it should; where it ran on no GPU, one's code can be made of it.
-local function covered(h, kernel, dtype, ...)
-  matrix.covers(h, kernel, dtype, ...)
-  if h.device.kind == "cuda" then return end
-  local ok, text = pcall(kernel.inspect, kernel, "ptx", "sm_90")
-  h.check(ok, "PTX for %s: %s", dtype, tostring(text))
-end
-
 -- ---- One tile in, one tile out ---------------------------------------------------------------------
 
 -- Each row is a kernel that makes a tile of `to` from one of `from` at the same place of the grid.
@@ -181,7 +173,7 @@ local function check_tile(h, row, dtype)
       ("`%s` of %s is not supported in kernels"):format(row.refused, what))
   end
   local is_right, wrong = h.compare(dtype, run(kernel), want, 0)
-  if h.check(is_right, "%s on %s: %s", row.name, dtype, wrong) then covered(h, kernel, dtype, table.unpack(row.ops)) end
+  if h.check(is_right, "%s on %s: %s", row.name, dtype, wrong) then matrix.compiled(h, kernel, dtype, table.unpack(row.ops)) end
   if dtype == "f32" or dtype == "u8" or dtype == "bool" then
     h.mutant(h.compare(dtype, run(made(row.mutant)), want, 0), row.name)
   end
@@ -200,7 +192,7 @@ local function check_iota(h, dtype)
   k(z:tiles { 64 }):sync()
   for i = 0, 99 do want[i + 1] = i % 64 end
   local is_right, wrong = h.compare(dtype, z:to_bytes(), want, 0)
-  if h.check(is_right, "iota of %s: %s", dtype, wrong) then covered(h, k, dtype, "iota") end
+  if h.check(is_right, "iota of %s: %s", dtype, wrong) then matrix.compiled(h, k, dtype, "iota") end
 end
 
 local DIVIDE = [[
@@ -220,7 +212,7 @@ local function check_divisor(h, dtype)
   x[5] = 0
   local ok, err = pcall(function() k(z:tiles { 8 }, x):sync() end)
   if h.check(not ok and err.code == "G0403", "division of %s by zero: %s", dtype, ok or tostring(err)) then
-    covered(h, k, dtype, "check_div")
+    matrix.compiled(h, k, dtype, "check_div")
   end
 end
 
@@ -247,7 +239,7 @@ local function check_bitcast(h, from)
       end
       local got = z:to_bytes()
       local is_right, wrong = h.compare(to, got, want, 0)
-      if h.check(is_right, "bits of %s as %s: %s", from, to, wrong) then covered(h, k, from, "bitcast") end
+      if h.check(is_right, "bits of %s as %s: %s", from, to, wrong) then matrix.compiled(h, k, from, "bitcast") end
     end
   end
 end
@@ -297,7 +289,7 @@ local function check_product(h, a, b, r, call, modes, signs)
     end
   end
   local is_right = h.check(not wrong, "product of %s and %s added to %s: %s", a, b, r, wrong)
-  if is_right and not signs then covered(h, k, a, "mma") end -- signs may make it a product of the other type
+  if is_right and not signs then matrix.compiled(h, k, a, "mma") end -- signs may make it a product of the other type
 end
 
 local function check_products(h)
@@ -323,36 +315,7 @@ local function check_products(h)
   end
 end
 
--- ---- Pointers --------------------------------------------------------------------------------------
-
-local POINTERS = [[
-  #[tile]
-  unsafe fn f<const B: i32>(to: *mut $T, from: *mut $T, at: &Tensor<i32, {[-1]}>, n: i32) {
-      let lane: Tile<i32, {[B]}> = iota(shape![B]) + program_id(0) * B;
-      let mask = lt_tile(lane, n.broadcast(shape![B]));
-      let places = at.load_tile(shape![B], [program_id(0)]);
-      let p = pointer_to_tile(from).reshape(shape![1]).broadcast(shape![B]).offset_tile(places);
-      let (t, token) = load_ptr_tko(p, ordering::$load, $lscope, Some(mask), Some($T::ONE), None, Latency::<0>);
-      let q = pointer_to_tile(to).reshape(shape![1]).broadcast(shape![B]).offset_tile(lane);
-      store_ptr_tko(q, t, ordering::$store, $sscope, Some(mask), Some(token), Latency::<0>);
-  }
-]]
-
-local function check_pointers(h, dtype, load, lscope, store, sscope)
-  local function scope(name) return name and ("Some(scope::%s)"):format(name) or "None::<scope::TileBlock>" end
-  local text = filled(POINTERS, { T = dtype, load = load, lscope = scope(lscope), store = store, sscope = scope(sscope) })
-  local f, n = formats.of[dtype], 109
-  local codes, at, want = formats.data(f, n, h.seed_of("pointers", dtype)), {}, {}
-  for i = 1, n do at[i] = i * 31 % n end
-  for i = 1, n do want[i] = codes[at[i] + 1] end
-  want[n + 1] = 0 -- what lies behind stays
-  local z, k = gpu.zeros({ n + 1 }, dtype), gpu.kernels(text, "pointers").f:with { B = 64, grid = { 2 } }
-  k(z, h.tensor(dtype, formats.pack(f, codes)), gpu.from_table(at, "i32"), n):sync()
-  local is_right, wrong = h.compare(dtype, z:to_bytes(), want, 0)
-  if h.check(is_right, "%s through pointers, %s and %s: %s", dtype, load, store, wrong) then
-    covered(h, k, dtype, "gather", "scatter")
-  end
-end
+-- ---- Tensors that a kernel makes ---------------------------------------------------------------------
 
 local RAW = [[
   #[tile]
@@ -371,120 +334,26 @@ local function check_raw(h, dtype)
   local k, z = gpu.kernels(filled(RAW, { T = dtype }), "raw").f, gpu.zeros({ n }, dtype)
   k(z:tiles { 8 }, h.tensor(dtype, formats.pack(f, codes)), n):sync()
   local is_right, wrong = h.compare(dtype, z:to_bytes(), want, 0)
-  if h.check(is_right, "a tensor of an address, %s: %s", dtype, wrong) then covered(h, k, dtype, "make_tensor") end
+  if h.check(is_right, "a tensor of an address, %s: %s", dtype, wrong) then matrix.compiled(h, k, dtype, "make_tensor") end
 end
 
-local SCOPES = { "TileBlock", "Device", "System" }
-
-local function check_orderings(h)
-  for _, scope in ipairs(SCOPES) do
-    check_pointers(h, "i32", "Relaxed", scope, "Relaxed", scope)
-    check_pointers(h, "i32", "Acquire", scope, "Release", scope)
-  end
-  for _, row in ipairs { { "Release", "Weak", "a load with ordering::Release" }, { "AcqRel", "Weak", "a load with ordering::AcqRel" },
-    { "Weak", "Acquire", "a store with ordering::Acquire" }, { "Weak", "AcqRel", "a store with ordering::AcqRel" } } do
-    local text = filled(POINTERS, { T = "i32", load = row[1], store = row[2], lscope = "None::<scope::Device>", sscope = "None::<scope::Device>" })
-    local k, t = gpu.kernels(text, "pointers").f:with { B = 64, grid = { 2 } }, gpu.zeros({ 128 }, "i32")
-    matrix.refused(h, "gather", "none", function() k(t, t, t, 0) end, "G0251", row[3] .. " is not supported in kernels")
-  end
-end
-
--- ---- Atomic updates --------------------------------------------------------------------------------
-
-local UPDATE = [[
+local NESTED = [[
   #[tile]
-  unsafe fn f<const B: i32>(bins: *mut $T, old: *mut $T, x: &Tensor<$T, {[-1]}>, n: i32) {
-      let lane: Tile<i32, {[B]}> = iota(shape![B]) + program_id(0) * B;
-      let mask = lt_tile(lane, n.broadcast(shape![B]));
-      let p = pointer_to_tile(bins).reshape(shape![1]).broadcast(shape![B]).offset_tile(lane $spread);
-      let t = x.load_tile(shape![B], [program_id(0)]);
-      let (before, token) = $call;
-      let q = pointer_to_tile(old).reshape(shape![1]).broadcast(shape![B]).offset_tile(lane);
-      store_ptr_tko(q, before, ordering::Weak, None::<scope::TileBlock>, Some(mask), Some(token), Latency::<0>);
+  fn f(z: &mut Tensor<$T, {[3]}>, x: &Tensor<$T, {[-1]}>) {
+      let mut p = z.partition_mut(shape![2]);
+      for j in 0..2 { p.store(x.load_tile(shape![2], [j]), [j]); }
   }
 ]]
-local RMW = "atomic_rmw_tko(p, t, atomic::$mode, ordering::$ordering, scope::$scope, Some(mask), None)"
-local CAS = "atomic_cas_tko(p, constant($T::ONE, shape![B]), t, ordering::$ordering, scope::$scope, Some(mask), None)"
 
-local function update_kernel(dtype, mode, ordering, scope, spread)
-  local words = { T = dtype, mode = mode, ordering = ordering, scope = scope, spread = spread or "" }
-  words.call = filled(mode and RMW or CAS, words)
-  return gpu.kernels(filled(UPDATE, words), "update").f:with { B = 64, grid = { 2 } }
-end
-
-local function unsigned(f) return setmetatable({ class = "uint" }, { __index = f }) end
-
--- The new code of an element of format f.
-local MODES = {
-  Add = function(f, a, b) return arith.result("add", nil, f, f, a, b) end,
-  AddF = function(f, a, b) return arith.result("add", nil, f, f, a, b) end,
-  And = function(f, a, b) return arith.result("and", nil, f, f, a, b) end,
-  Or = function(f, a, b) return arith.result("or", nil, f, f, a, b) end,
-  Xor = function(f, a, b) return arith.result("xor", nil, f, f, a, b) end,
-  Max = function(f, a, b) return arith.result("max", nil, f, f, a, b) end,
-  Min = function(f, a, b) return arith.result("min", nil, f, f, a, b) end,
-  Umax = function(f, a, b) f = unsigned(f) return arith.result("max", nil, f, f, a, b) end,
-  Umin = function(f, a, b) f = unsigned(f) return arith.result("min", nil, f, f, a, b) end,
-  Xchg = function(_, _, b) return b end,
-}
-local MODE_NAMES = { "Add", "AddF", "And", "Or", "Xor", "Max", "Min", "Umax", "Umin", "Xchg" }
-local OF_FLOATS = { AddF = true, Xchg = true }
-
-local function check_update(h, dtype, mode, ordering, scope)
-  local f, n = formats.of[dtype], 109
-  local k = update_kernel(dtype, mode, ordering, scope)
-  local seed = h.seed_of("update", dtype, mode or "cas")
-  local bins, x, want = formats.data(f, n, seed), formats.data(f, n, seed + 1), {}
-  local one = formats.encode(f, f.class == "float" and 1.0 or 1)
-  for i = 1, n do
-    if not mode and i % 3 == 0 then bins[i] = one end
-    if mode then want[i] = MODES[mode](f, bins[i], x[i]) else want[i] = bins[i] == one and x[i] or bins[i] end
-  end
-  local memory, old = h.tensor(dtype, formats.pack(f, bins)), gpu.zeros({ n }, dtype)
-  k(memory, old, h.tensor(dtype, formats.pack(f, x)), n):sync()
-  local what = ("atomic %s of %s, %s, %s"):format(mode or "swap", dtype, ordering, scope)
-  local is_right, wrong = h.compare(dtype, memory:to_bytes(), want, 0)
-  local is_old, other = h.compare(dtype, old:to_bytes(), bins, 0)
-  h.check(is_old, "%s gives what was there: %s", what, other)
-  if h.check(is_right, "%s: %s", what, wrong) then
-    local is_unsigned = mode == "Umax" or mode == "Umin"
-    if not is_unsigned then covered(h, k, dtype, mode and "atomic_rmw" or "atomic_cas") end
-  end
-end
-
-local function refuses_update(h, op, dtype, mode, ordering, message)
-  local k, t = update_kernel(dtype, mode, ordering, "Device"), gpu.zeros({ 128 }, dtype)
-  matrix.refused(h, op, dtype, function() k(t, t, t, 0) end, "G0251", message .. " is not supported in kernels")
-end
-
-local function check_atomics(h, dtype)
-  local f = formats.of[dtype]
-  if f.class == "bool" or f.bits < 16 or f.bits < 32 and f.class ~= "float" then
-    refuses_update(h, "atomic_rmw", dtype, "Xchg", "Relaxed", ("an atomic update of `%s`"):format(dtype))
-    return refuses_update(h, "atomic_cas", dtype, nil, "Relaxed", ("an atomic update of `%s`"):format(dtype))
-  end
-  check_update(h, dtype, nil, "Relaxed", "Device")
-  for _, mode in ipairs(MODE_NAMES) do
-    local is_taken = f.class == "float" and OF_FLOATS[mode] or f.class ~= "float" and mode ~= "AddF"
-    if is_taken then
-      check_update(h, dtype, mode, "Relaxed", "Device")
-    else
-      local why = f.class == "float" and ", where floats have only `AddF` and `Xchg`," or ""
-      refuses_update(h, "atomic_rmw", dtype, mode, "Relaxed", ("atomic::%s of `%s`%s"):format(mode, dtype, why))
-    end
-  end
-end
-
-local function check_update_orderings(h)
-  for _, scope in ipairs(SCOPES) do
-    for _, ordering in ipairs { "Relaxed", "Acquire", "Release", "AcqRel" } do
-      check_update(h, "i32", "Add", ordering, scope)
-      check_update(h, "f32", "AddF", ordering, scope)
-      check_update(h, "u64", nil, ordering, scope)
-    end
-  end
-  refuses_update(h, "atomic_rmw", "i32", "Add", "Weak", "an update with ordering::Weak")
-  refuses_update(h, "atomic_cas", "i32", nil, "Weak", "an update with ordering::Weak")
+-- Tiles of two in a block's own three: what a store has beyond them is dropped.
+local function check_window(h, dtype)
+  local f, n = formats.of[dtype], 11
+  local codes, want = formats.data(f, 4, h.seed_of("window", dtype)), {}
+  for i = 1, n do want[i] = codes[(i - 1) % 3 + 1] end
+  local k, z = gpu.kernels(filled(NESTED, { T = dtype }), "nested").f, gpu.zeros({ n }, dtype)
+  k(z:tiles { 3 }, h.tensor(dtype, formats.pack(f, codes))):sync()
+  local is_right, wrong = h.compare(dtype, z:to_bytes(), want, 0)
+  if h.check(is_right, "tiles of a tile, %s: %s", dtype, wrong) then matrix.compiled(h, k, dtype, "window") end
 end
 
 -- ---- SIMT memory of a thread's own -------------------------------------------------------------------
@@ -516,7 +385,7 @@ local function check_slot(h, dtype)
   local z = gpu.zeros({ n }, dtype)
   k(h.tensor(dtype, formats.pack(f, x)), h.tensor(dtype, formats.pack(f, y)), gpu.from_table(at, "u32"), z):sync()
   local is_right, wrong = h.compare(dtype, z:to_bytes(), want, 0)
-  if h.check(is_right, "an array of %s: %s", dtype, wrong) then covered(h, k, dtype, "slot") end
+  if h.check(is_right, "an array of %s: %s", dtype, wrong) then matrix.compiled(h, k, dtype, "slot") end
 end
 
 -- ---- Operations that no element type concerns --------------------------------------------------------
@@ -551,6 +420,13 @@ local FLOW = [=[
       let known = x.shape()[0] * 100 + num_programs(0) * 10 + program_id(0);
       z.store(known.broadcast(shape![B]) + tile_to_scalar(second).broadcast(shape![B]));
   }
+  #[tile]
+  fn shared<const MAP: [i32; 1]>(mut z: MappedPartitionMut<i32, {[4]}, MAP>) {
+      for i in z.iter_indices() {
+          let at: Tile<i32, {[4]}> = iota(shape![4]);
+          z.store(at + i.coords()[0] * 10, i);
+      }
+  }
 ]=]
 
 local function check_flow(h)
@@ -566,12 +442,16 @@ local function check_flow(h)
       if not h.check(z[i + 1] == want, "%d turns at %d give %d, expected %d", turns, i, z[i + 1], want) then return end
     end
   end
-  covered(h, k.simt, "any", "if", "for", "loop", "block", "yield", "break", "continue", "return", "assert", "check_index",
+  matrix.compiled(h, k.simt, "any", "if", "for", "loop", "block", "yield", "break", "continue", "return", "assert", "check_index",
     "thread_id", "block_id", "block_dim", "grid_dim")
   local z = gpu.zeros({ 20 }, "i32")
   k.tile(z:tiles { 8 }, gpu.arange(7, "i32"), gpu.from_table({ 1000, 2000 }, "i32")):sync()
   for i = 0, 19 do h.check(z[i + 1] == 2730 + i // 8, "element %d is %d", i, z[i + 1]) end
-  covered(h, k.tile, "any", "program_id", "num_programs", "dim", "ptr_to_int", "int_to_ptr")
+  z = gpu.zeros({ 18 }, "i32")
+  k.shared(z:tiles({ 4 }):map({ 1 }, 2)):sync()
+  for i = 0, 17 do h.check(z[i + 1] == i // 4 * 10 + i % 4, "element %d of shared tiles is %d", i, z[i + 1]) end
+  matrix.compiled(h, k.shared, "any", "below")
+  matrix.compiled(h, k.tile, "any", "program_id", "num_programs", "dim", "ptr_to_int", "int_to_ptr")
   matrix.refused(h, "print", "any", [[#[tile] fn f(n: i32) { cuda_tile_print!("{}", n); }]], "G0220",
     "kernels do not support printing (`cuda_tile_print!`)")
 end
@@ -590,10 +470,7 @@ return function(h)
   each("check_div", check_divisor)
   each("bitcast", check_bitcast)
   h.group("types.mma", check_products)
-  each("pointers", function(_, dtype) check_pointers(h, dtype, "Weak", nil, "Weak", nil) end)
   each("raw", check_raw)
-  h.group("types.orderings", check_orderings)
-  each("atomics", check_atomics)
-  h.group("types.update_orderings", check_update_orderings)
+  each("window", check_window)
   each("slot", check_slot)
 end

@@ -55,6 +55,14 @@ function matrix.covers(h, kernel, dtype, ...)
   end
 end
 
+-- The same; where the kernel ran on no GPU, one's code can be made of it.
+function matrix.compiled(h, kernel, dtype, ...)
+  matrix.covers(h, kernel, dtype, ...)
+  if h.device.kind == "cuda" then return end
+  local ok, text = pcall(kernel.inspect, kernel, "ptx", "sm_90")
+  h.check(ok, "PTX for %s: %s", dtype, tostring(text))
+end
+
 -- The diagnostic of a kernel's text, or of f, which launches it.
 local function report_of(text_or_f)
   if type(text_or_f) == "string" then

@@ -23,6 +23,7 @@ local CASES = {
   "cases_ranges",
   "cases_tile",
   "cases_types",
+  "cases_access",
   "cases_scaled",
   "cases_tile_fns",
   "cases_views",
