@@ -1,5 +1,5 @@
 -- Attention forward, bf16, against cuDNN: heads of 128 and 64, the full matrix and the causal half, and
--- the safe kernel against its unchecked twin. Online softmax over tiles of keys, two products a tile;
+-- the safe kernel against its unchecked twin and against one with a soft cap on the scores. Online softmax over tiles of keys, two products a tile;
 -- the causal loop has masks only where a tile crosses the diagonal.
 -- Options: --depth 128|64, --n LENGTH, --tile 128x128, --heads N, --rotate BYTES.
 package.path = (arg[0]:match("^(.*)/[^/]*$") or ".") .. "/?.lua;" .. package.path
@@ -22,7 +22,7 @@ local SOURCE = [[
       let mut acc = constant(0.0f32, shape![BM, D]);
       for j in 0..%s {
           let tk = pk.load([head, j, 0]).reshape(shape![BN, D]);
-          let scores = mma(tq, tk.transpose(), constant(0.0f32, shape![BM, BN]));
+          let scores = %s;
           %s
       }
       %s
@@ -40,6 +40,10 @@ local STEP = [[
           acc = mma(convert_tile(weights), tv, acc * shrink.broadcast(shape![BM, D]));
           most = next;
 ]]
+local SCORES = "mma(tq, tk.transpose(), constant(0.0f32, shape![BM, BN]))"
+-- CAP tanh(score / CAP), in the units of exp2; so low that scores of normal inputs feel it.
+local CAP, LOG2_E = 3, 1.4426950408889634
+local CAPPED = ("tanh(%s * (scale / %.9g)) * (%.9g / scale)"):format(SCORES, CAP * LOG2_E, CAP * LOG2_E)
 -- Rows i BM.. see keys up to their own; the tiles before i BM / BN need no mask.
 local DIAGONAL = [[
       for j in i * BM / BN..((i + 1) * BM + BN - 1) / BN {
@@ -51,9 +55,10 @@ local DIAGONAL = [[
 ]] .. STEP .. "}"
 local SAFE, UNCHECKED = "#[tile]", "#[cutile::entry(unchecked_accesses = true)] unsafe"
 local kernels = gpu.kernels(table.concat {
-  SOURCE:format(SAFE, "full", "num_tiles(&pk, 1)", STEP, ""),
-  SOURCE:format(UNCHECKED, "full_unchecked", "num_tiles(&pk, 1)", STEP, ""),
-  SOURCE:format(SAFE, "causal", "i * BM / BN", STEP, DIAGONAL),
+  SOURCE:format(SAFE, "full", "num_tiles(&pk, 1)", SCORES, STEP, ""),
+  SOURCE:format(UNCHECKED, "full_unchecked", "num_tiles(&pk, 1)", SCORES, STEP, ""),
+  SOURCE:format(SAFE, "full_capped", "num_tiles(&pk, 1)", CAPPED, STEP, ""),
+  SOURCE:format(SAFE, "causal", "i * BM / BN", SCORES, STEP, DIAGONAL),
 }, "attention.lua")
 
 -- {now, goal} of the ratio to cuDNN
@@ -64,7 +69,6 @@ local ROWS = {
   { depth = 64, kernel = "causal", bar = { 0.85, 1.08 } },
 }
 local TILES = { { 128, 128 }, { 128, 64 }, { 192, 128 }, { 64, 128 }, { 64, 64 } }
-local LOG2_E = 1.4426950408889634
 
 local function candidates(n)
   local given, list = bench.options.tile, {}
@@ -83,13 +87,18 @@ local function rows_of(t, head, from, to, depth)
   return t:slice({ head, head }, { from, to }, { 1, depth }):copy():to_table()[1]
 end
 
--- Row i of one head in doubles.
-local function reference(q, ks, vs, last, depth)
+local function soft_cap(s)
+  local t = math.exp(2 * s / CAP)
+  return CAP * (t - 1) / (t + 1)
+end
+
+-- Row i of one head in doubles; `finish` is what happens to the scores.
+local function reference(q, ks, vs, last, depth, finish)
   local scores, most, sum, out = {}, -math.huge, 0, {}
   for j = 1, last do
     local s, key = 0, ks[j]
     for d = 1, depth do s = s + q[d] * key[d] end
-    scores[j] = s / depth ^ 0.5
+    scores[j] = finish(s / depth ^ 0.5)
     most = math.max(most, scores[j])
   end
   for d = 1, depth do out[d] = 0 end
@@ -103,7 +112,7 @@ local function reference(q, ks, vs, last, depth)
 end
 
 -- Every element of o is written, and of sampled rows each is what doubles give.
-local function check(call, o, set, is_causal, heads, n, depth)
+local function check(call, o, set, is_causal, heads, n, depth, finish)
   local q, k, v = table.unpack(set)
   o:fill(0 / 0)
   call()
@@ -112,7 +121,8 @@ local function check(call, o, set, is_causal, heads, n, depth)
     for sample = 1, 6 do
       local i = sample == 1 and 1 or sample == 2 and n or math.random(n)
       local got = rows_of(o, head, i, i, depth)[1]
-      local want = reference(rows_of(q, head, i, i, depth)[1], ks, vs, is_causal and i or n, depth)
+      local want = reference(rows_of(q, head, i, i, depth)[1], ks, vs, is_causal and i or n, depth,
+        finish or function(s) return s end)
       for d = 1, depth do
         -- The weights are rounded to bf16 before the second product.
         if not (math.abs(got[d] - want[d]) <= 2 ^ -8 * math.abs(want[d]) + 0.01 / (is_causal and i or n) ^ 0.5) then
@@ -170,6 +180,9 @@ local function measure(row)
     local twin, last = calls(kernels[row.kernel .. "_unchecked"], best.tile)
     check(last, o, inputs[sets], is_causal, heads, n, depth)
     arms[3] = { "twin", function(count) return bench.batch(twin, count) end }
+    local capped, last_capped = calls(kernels[row.kernel .. "_capped"], best.tile)
+    check(last_capped, o, inputs[sets], is_causal, heads, n, depth, soft_cap)
+    arms[4] = { "capped", function(count) return bench.batch(capped, count) end }
   end
   local r = bench.sustain(arms)
   pcall(function() bench.python():ask("forget") end)
@@ -187,6 +200,10 @@ local function measure(row)
       ratio = bench.over(r.twin, r.ours), peer = "its unchecked_accesses twin",
       peer_value = r.twin.median and flop / r.twin.median * 1e-12, peer_error = r.twin.error,
     }, { 0.99, 0.997, "higher" })
+    bench.emit({
+      row = "attention_form_capped_d" .. depth, n = n, value = flop / r.capped.median * 1e-12, unit = "TFLOP/s",
+      ratio = bench.over(r.ours, r.capped), peer = "the kernel without a cap", peer_value = flop / r.ours.median * 1e-12,
+    }, { 0.95, 0.98, "higher" })
   end
 end
 

@@ -70,7 +70,7 @@ end
 local function check(call, kind, c, as, bs)
   c:fill(0 / 0)
   call()
-  matrix.check(c, as[#as], bs[#bs], kind.kernel == "transposed", kind.tolerance)
+  matrix.check(c, as[#as], bs[#bs], { b = kind.kernel == "transposed" }, kind.tolerance)
 end
 
 local function choose(kind, c, as, bs)

@@ -80,28 +80,42 @@ local function line(m, is_column, i)
   return numbers(m:slice({ i, i }, { 1, columns }))
 end
 
-local function check_element(c, a, b, is_transposed, i, j, tolerance)
-  local x, y = line(a, false, i), line(b, not is_transposed, j)
+local function check_element(c, a, b, transposed, i, j, tolerance, finish)
+  local x, y = line(a, transposed.a, i), line(b, not transposed.b, j)
   local want, size = 0, 0
   for l = 1, #x do
     want = want + x[l] * y[l]
     size = size + (x[l] * y[l]) ^ 2
   end
+  if finish then want = finish(want, j) end
   local got = c:slice({ i, i }, { j, j }):copy():to_table()[1][1]
   if not (math.abs(got - want) <= tolerance * (math.abs(want) + size ^ 0.5)) then
     error(("element %d, %d is %.9g, the float64 reference gives %.9g"):format(i, j, got, want), 0)
   end
 end
 
--- Raises what is wrong with c = a b, or a bᵀ; `tolerance` is the relative rounding of an element.
-function matrix.check(c, a, b, is_transposed, tolerance)
+-- Raises where a sampled element of c is not finish(sum, column), `finish` being what comes after the sum.
+function matrix.check_samples(c, a, b, transposed, tolerance, finish)
   local m, n = table.unpack(c.shape)
-  local depth = a.shape[2]
+  for sample = 1, 64 do
+    local i = sample == 1 and 1 or sample == 2 and m or math.random(m)
+    local j = sample == 1 and 1 or sample == 2 and n or math.random(n)
+    check_element(c, a, b, transposed, i, j, tolerance, finish)
+  end
+end
+
+-- Raises what is wrong with the product c of a and b, either of which may be `transposed`; `tolerance`
+-- is the relative rounding of an element.
+function matrix.check(c, a, b, transposed, tolerance)
+  local m, n = table.unpack(c.shape)
   local v = signs(n)
-  local y, want, got, norm = gpu.empty({ depth }, "f64"), gpu.empty({ m }, "f64"), gpu.empty({ m }, "f64"), gpu.empty({ m }, "f64")
-  if is_transposed then K.times_transposed(y:tiles { 16 }, b, v):sync()
-  else K.times(y:tiles { 16 }, b, v):sync() end
-  K.times(want:tiles { 16 }, a, y):sync()
+  local y, want = gpu.empty({ a.shape[transposed.a and 1 or 2] }, "f64"), gpu.empty({ m }, "f64")
+  local got, norm = gpu.empty({ m }, "f64"), gpu.empty({ m }, "f64")
+  local function times(is_transposed, out, left, right)
+    K[is_transposed and "times_transposed" or "times"](out:tiles { 16 }, left, right):sync()
+  end
+  times(transposed.b, y, b, v)
+  times(transposed.a, want, a, y)
   K.times(got:tiles { 16 }, c, v):sync()
   K.squares(norm:tiles { 16 }, c):sync()
   want, got, norm = want:to_table(), got:to_table(), norm:to_table()
@@ -110,11 +124,7 @@ function matrix.check(c, a, b, is_transposed, tolerance)
       error(("row %d times a vector is %.9g, the float64 reference gives %.9g"):format(i, got[i], want[i]), 0)
     end
   end
-  for sample = 1, 64 do
-    local i = sample == 1 and 1 or sample == 2 and m or math.random(m)
-    local j = sample == 1 and 1 or sample == 2 and n or math.random(n)
-    check_element(c, a, b, is_transposed, i, j, tolerance)
-  end
+  matrix.check_samples(c, a, b, transposed, tolerance)
 end
 
 return matrix
