@@ -129,7 +129,7 @@ GpStatus gp_graph_add(GpGraph *g, const GpRunRequest *r, GpDiags *diags) {
 GpStatus gp_graph_end(GpGraph *g, GpSite site, GpDiags *diags) {
     g->rt->recording = NULL;
     if (g->is_broken)
-        return gp_report_no_memory(diags);
+        return refuse(g->rt, site, "a launch that failed while it was recorded", diags);
     if (g->node_count == 0)
         return refuse(g->rt, site, "nothing, as no kernel was launched", diags);
     GpStatus status = gp_device_check(g->device, diags);

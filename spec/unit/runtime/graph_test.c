@@ -177,6 +177,34 @@ static void test_refused(void **state) {
     close_world(&w);
 }
 
+/* A launch that cannot be recorded spoils the graph; a closed runtime refuses what is left of it. */
+static void test_broken(void **state) {
+    (void)state;
+    World w;
+    open_world(&w);
+    GpTensor *x = new_iota(&w, 8, "x"), *z = new_iota(&w, 8, "z");
+    ScaleCall c;
+    GpGraph *g = begin(&w);
+    record(&w, z, x, 2, 8);
+    w.s.fail_at = 2; /* the parameter block, after the arguments were held */
+    assert_int_equal(gp_launch_now(w.rt, call_scale(&w, &c, z, x, 2, 8, 3), NULL, w.diags),
+                     GpStatus_NoMemory);
+    w.s.fail_at = 0;
+    forget_diags(&w);
+    expect_code(&w, gp_graph_end(g, line(2), w.diags), "G0343");
+    gp_graph_release(g);
+    g = begin(&w);
+    record(&w, z, x, 2, 8);
+    expect_status(&w, gp_graph_end(g, line(2), w.diags), GpStatus_Ok);
+    replay(&w, g, NULL);
+    gp_runtime_close(w.rt);
+    assert_int_not_equal(gp_graph_launch(g, NULL, line(4), w.diags), GpStatus_Ok);
+    gp_graph_release(g);
+    gp_tensor_release(x);
+    gp_tensor_release(z);
+    close_world(&w);
+}
+
 /* Whatever allocation fails, nothing leaks and nothing records any more. */
 static bool run_all_once(GpSession *s) {
     World w = {.s = *s};
@@ -224,5 +252,6 @@ static void test_out_of_memory(void **state) {
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_order), cmocka_unit_test(test_failure), cmocka_unit_test(test_refused),
     cmocka_unit_test(test_out_of_memory), cmocka_unit_test(test_tensor_map),
+    cmocka_unit_test(test_broken),
 };
 RUN_TESTS(tests)
