@@ -281,6 +281,8 @@ static void run(GpSession *s, void *ud) {
     lower_kernel(&lo, job->instance);
     if (!lo.has_failed)
         verify(&lo);
+    if (!lo.has_failed)
+        gp_lower_refute_checks(&lo);
     if (!lo.has_failed && lo.kernel->kernel.denies_checks)
         gp_lower_deny_checks(&lo);
     if (lo.has_failed)

@@ -186,6 +186,9 @@ typedef struct GpLowerScope {
 GpLowerScope gp_lower_open_scope(GpLower *lo);
 void gp_lower_close_scope(GpLower *lo, GpLowerScope scope);
 
+/* ---- lower_refute.c */
+void gp_lower_refute_checks(GpLower *lo);
+
 /* ---- lower_deny.c */
 void gp_lower_deny_checks(GpLower *lo);
 
