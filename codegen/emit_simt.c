@@ -161,6 +161,22 @@ static void lower_address(GpEmit *e, const GpInst *inst) {
     gp_emit_set(e, inst->results[0], gp_emit_gep(e, elem, base, at));
 }
 
+/* One variable for each name; it starts as the number and is never set again. */
+static void lower_global(GpEmit *e, const GpInst *inst) {
+    GpElem elem = inst->results[0]->type->elem;
+    const char *name = gp_arena_printf(e->arena, "gp_global_%s", inst->text);
+    LLVMValueRef global = LLVMGetNamedGlobal(e->module, name);
+    if (!global) {
+        LLVMTypeRef type = gp_emit_mem_type(e, elem);
+        unsigned space = LLVMGetPointerAddressSpace(gp_emit_ptr_type(e, GpSpace_Global));
+        global = LLVMAddGlobalInAddressSpace(e->module, type, name, space);
+        LLVMSetInitializer(global, gp_emit_to_mem(e, elem, gp_emit_scalar(e, elem, inst->imm)));
+        LLVMSetLinkage(global, LLVMInternalLinkage);
+        LLVMSetAlignment(global, 8);
+    }
+    gp_emit_set(e, inst->results[0], global);
+}
+
 static void lower_axis(GpEmit *e, const GpInst *inst, LLVMValueRef *from) {
     gp_emit_set(e, inst->results[0], from[inst->axis]);
 }
@@ -174,6 +190,8 @@ void gp_op_lower_simt(GpEmit *e, const GpInst *inst) {
         lower_axis(e, inst, e->block_dim);
     else if (inst->op == GpOp_GridDim)
         lower_axis(e, inst, e->grid_dim);
+    else if (inst->op == GpOp_Global)
+        lower_global(e, inst);
     else if (inst->op == GpOp_Load)
         lower_load(e, inst);
     else if (inst->op == GpOp_Store)

@@ -43,22 +43,21 @@ static int64_t extent(const void *ud, uint32_t arg, uint32_t axis) {
     return axis < args[arg].shape.rank ? args[arg].shape.dim[axis] : 0;
 }
 
-bool gp_bind_ask(GpModule *m, GpArena *arena, const GpBindRequest *request,
-                 const GpInstance *instance, const GpLaunchCheck *checks, uint32_t count,
-                 GpDiags *diags) {
-    GpLaunchFacts facts = {extent, request->args, instance->grid};
-    GpBinder b = {.module = m, .arena = arena, .diags = diags, .request = request,
-                  .kernel = instance->kernel};
-    for (uint32_t i = 0; i < count; i++) {
-        if (gp_launch_holds(&checks[i], &facts))
+bool gp_bind_ask(GpModule *m, const GpLaunchAsk *ask, GpDiags *diags) {
+    GpLaunchFacts facts = {extent, ask->request->args, ask->instance->grid};
+    GpBinder b = {.module = m, .arena = ask->arena, .diags = diags, .request = ask->request,
+                  .kernel = ask->instance->kernel};
+    for (uint32_t i = 0; i < ask->count; i++) {
+        const GpLaunchCheck *check = &ask->checks[i];
+        if (gp_launch_holds(check, &facts))
             continue;
-        GpDiag *d = gp_bind_refuse(&b, GpDiag_G0330, gp_bind_kernel_name(&b), checks[i].what);
-        if (checks[i].right.count)
-            gp_note_at(d, checks[i].span, "tiles below %lld on axis %u, and there are %lld",
-                       (long long)gp_launch_value(&checks[i].left, &facts).i, checks[i].axis,
-                       (long long)gp_launch_value(&checks[i].right, &facts).i);
+        GpDiag *d = gp_bind_refuse(&b, GpDiag_G0330, gp_bind_kernel_name(&b), check->what);
+        if (check->right.count)
+            gp_note_at(d, check->span, "tiles below %lld on axis %u, and there are %lld",
+                       (long long)gp_launch_value(&check->left, &facts).i, check->axis,
+                       (long long)gp_launch_value(&check->right, &facts).i);
         else
-            gp_note_at(d, checks[i].span, "it is needed here");
+            gp_note_at(d, check->span, "it is needed here");
         return false;
     }
     return true;

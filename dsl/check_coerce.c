@@ -98,7 +98,11 @@ static bool help_tile(GpBody *b, GpDiag *d, GpSpan span, const GpType *want, con
     if (!gp_ty_is_lang(want, GpLang_Tile) || !gp_body_is_number(got))
         return false;
     const char *text = gp_body_text(b, span);
-    if (b->like)
+    GpDims dims;
+    if (gp_body_dims(b, want, &dims) && dims.rank == 0)
+        gp_suggest(d, span, gp_arena_printf(b->c->arena, "scalar_to_tile(%s)", text),
+                   "make the number a tile");
+    else if (b->like)
         gp_suggest(d, span,
                    gp_arena_printf(b->c->arena, "constant(%s, %s.shape())", text,
                                    gp_body_text(b, b->like->span)),

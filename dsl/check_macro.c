@@ -154,7 +154,7 @@ static int count_places(GpBody *b, GpNode *lit, const char *name) {
     GpSym text = GP_AS(Lit, lit)->text;
     int count = 0;
     for (size_t i = 0; i < text->len; i++) {
-        char c = text->name[i], next = i + 1 < text->len ? text->name[i + 1] : 0;
+        char c = text->name[i], next = text->name[i + 1]; /* the last is the quote */
         if (c != '{' && c != '}')
             continue;
         if (c == '{' && next == '}')

@@ -236,6 +236,7 @@ static void lower_kernel(GpLower *lo, const GpInstance *inst) {
         gp_build(&lo->b, GpOp_Return, NULL, 0, NULL, 0);
     gp_ir_apply_forwards(lo->fn);
     gp_ir_number(lo->fn);
+    gp_ir_place_globals(lo->fn);
 }
 
 /* ---- Instantiation -------------------------------------------------------------------------- */

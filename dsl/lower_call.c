@@ -390,8 +390,11 @@ static GpVal const_param(GpLower *lo, GpNode *n, const GpDef *def) {
 }
 
 static GpVal const_item(GpLower *lo, GpNode *n, Target t) {
-    GpNode *value =
-        t.def->node && t.def->node->kind == GpNode_Const ? GP_AS(Const, t.def->node)->value : NULL;
+    GpNode *node = t.def->node;
+    GpNode *value = !node                          ? NULL
+                    : node->kind == GpNode_Const   ? GP_AS(Const, node)->value
+                    : node->kind == GpNode_Static ? GP_AS(Static, node)->value
+                                                   : NULL;
     const GpType *type = gp_lower_node_type(lo, n);
     if (!value || is_recursive(lo, t.def, n->span)) {
         if (!value)
@@ -412,7 +415,8 @@ GpVal gp_lower_global(GpLower *lo, GpNode *n) {
         return construct(lo, t, res->def, NULL, 0);
     if (res->def->kind == GpDef_ConstParam)
         return const_param(lo, n, res->def);
-    if (res->def->kind == GpDef_Const)
+    bool is_global = res->def->kind == GpDef_Static && gp_ty_is_lang(t, GpLang_Global);
+    if (res->def->kind == GpDef_Const || is_global)
         return const_item(lo, n, find_target(lo, res->def, res->args, res->arg_count));
     if (res->def->kind == GpDef_Fn)
         return gp_lower_undef(lo, t);

@@ -333,3 +333,81 @@ GpVal gp_lower_AtomicSwap(GpLower *lo, const GpLowerCall *call) {
     set_scope(gp_tile_marker(call, 4), inst);
     return gp_call_result(lo, call, inst->results[0]);
 }
+
+/* ---- Globals --------------------------------------------------------------------------------- */
+
+/* The static's name, with those of the modules around it. */
+static const char *global_name(GpLower *lo, const GpDef *def) {
+    const char *name = def->name->name;
+    for (const GpDef *m = def->parent; m && m->name && m->parent; m = m->parent)
+        name = gp_arena_printf(lo->fn->arena, "%s_%s", m->name->name, name);
+    return gp_arena_copy(lo->fn->arena, name, strlen(name));
+}
+
+GpVal gp_lower_GlobalNew(GpLower *lo, const GpLowerCall *call) {
+    GpValue *first = gp_call_scalar(lo, call, 0);
+    const GpDef *def = lo->frame->fn;
+    GpScalar value;
+    if (def->kind != GpDef_Static || !gp_tile_known(first, &value)) {
+        gp_lower_refuse(lo, call->span,
+                        def->kind == GpDef_Static ? "a `Global` that starts with no constant"
+                                                  : "a `Global` that is no static");
+        return gp_lower_undef(lo, call->type);
+    }
+    const GpIrType *t = gp_ir_ptr(lo->fn, first->type->elem, GpSpace_Global);
+    GpInst *inst = gp_build(&lo->b, GpOp_Global, NULL, 0, &t, 1);
+    inst->imm = value;
+    inst->text = global_name(lo, def);
+    return gp_call_result(lo, call, inst->results[0]);
+}
+
+/* Every block of the launch reaches it, so only orderings and scopes that count for all do. */
+static bool set_global(GpLower *lo, const GpLowerCall *call, uint32_t arg, Use use, GpInst *inst) {
+    const char *ordering = gp_tile_marker(call, arg), *scope = gp_tile_marker(call, arg + 1);
+    if (!strcmp(ordering, "Weak") || !strcmp(scope, "TileBlock")) {
+        gp_lower_refuse(lo, call->span, "%s%s of a `Global`",
+                        !strcmp(ordering, "Weak") ? "ordering::" : "scope::",
+                        !strcmp(ordering, "Weak") ? ordering : scope);
+        return false;
+    }
+    set_scope(scope, inst);
+    return set_ordering(lo, call, arg, use, inst);
+}
+
+/* Offset and mask of the one element, as tiles of rank 0. */
+static void one_element(GpLower *lo, GpValue **offset, GpValue **mask) {
+    GpShape none = {.rank = 0};
+    *offset = offset_const(lo, offsets_type(lo, &none), 0);
+    *mask = gp_build_const(&lo->b, gp_ir_tile(lo->fn, GpElem_Bool, &none),
+                           (GpScalar){.elem = GpElem_Bool, .u = 1});
+}
+
+GpVal gp_lower_GlobalLoad(GpLower *lo, const GpLowerCall *call) {
+    GpValue *operands[4] = {gp_call_scalar(lo, call, 0)};
+    GpElem elem = operands[0]->type->elem;
+    GpShape none = {.rank = 0};
+    const GpIrType *t = gp_ir_tile(lo->fn, elem, &none);
+    one_element(lo, &operands[1], &operands[2]);
+    operands[3] = gp_build_const(&lo->b, gp_ir_scalar(lo->fn, elem), (GpScalar){.elem = elem});
+    GpInst *inst = gp_build(&lo->b, GpOp_Gather, operands, 4, &t, 1);
+    set_global(lo, call, 1, Use_Load, inst);
+    return gp_call_result(lo, call, inst->results[0]);
+}
+
+GpVal gp_lower_GlobalStore(GpLower *lo, const GpLowerCall *call) {
+    GpValue *operands[4] = {gp_call_scalar(lo, call, 0), NULL, gp_call_scalar(lo, call, 1)};
+    one_element(lo, &operands[1], &operands[3]);
+    GpInst *inst = gp_build(&lo->b, GpOp_Scatter, operands, 4, NULL, 0);
+    set_global(lo, call, 2, Use_Store, inst);
+    return gp_lower_undef(lo, call->type);
+}
+
+GpVal gp_lower_GlobalAdd(GpLower *lo, const GpLowerCall *call) {
+    GpValue *operands[4] = {gp_call_scalar(lo, call, 0), NULL, gp_call_scalar(lo, call, 1)};
+    one_element(lo, &operands[1], &operands[3]);
+    const GpIrType *t = operands[2]->type;
+    GpInst *inst = gp_build(&lo->b, GpOp_AtomicRmw, operands, 4, &t, 1);
+    inst->atomic = GpAtomic_Add;
+    set_global(lo, call, 2, Use_Update, inst);
+    return gp_call_result(lo, call, inst->results[0]);
+}

@@ -19,7 +19,8 @@ bool gp_lower_elem(const GpType *t, GpElem *out) {
 }
 
 bool gp_lower_is_view(const GpType *t) {
-    return gp_ty_is_lang(t, GpLang_Tensor) || gp_lower_is_partition(t);
+    return gp_ty_is_lang(t, GpLang_Tensor) || gp_ty_is_lang(t, GpLang_Global) ||
+           gp_lower_is_partition(t);
 }
 
 static bool is_handle(const GpType *t) {
@@ -99,7 +100,7 @@ static uint32_t count_ref(GpLower *lo, const GpType *t) {
 }
 
 static uint32_t count_adt(GpLower *lo, const GpType *t) {
-    if (is_handle(t) || gp_ty_is_lang(t, GpLang_ThreadIndex))
+    if (is_handle(t) || gp_ty_is_lang(t, GpLang_ThreadIndex) || gp_ty_is_lang(t, GpLang_Global))
         return 1;
     if (is_pair(t))
         return 2;
@@ -307,6 +308,8 @@ static const GpIrType *adt_leaf(GpLower *lo, const GpType *t, uint32_t k) {
         return pointers_leaf(lo, t, k);
     if (is_handle(t))
         return handle_type(lo, t);
+    if (gp_ty_is_lang(t, GpLang_Global))
+        return gp_ir_ptr(lo->fn, GpElem_U8, GpSpace_Global); /* the value says which element */
     if (gp_ty_is_lang(t, GpLang_ThreadIndex))
         return gp_ir_scalar(lo->fn, GpElem_U64);
     if (is_numbers(t))

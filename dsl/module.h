@@ -106,9 +106,14 @@ GpStatus gp_bind(GpModule *m, GpArena *arena, const GpBindRequest *request, GpDi
 /* For `check --with` and `emit`: an instance from named generics and assumed facts alone. */
 /* Asks the checks that launches make (GpIrFn.launch_checks); reports the first that fails. */
 struct GpLaunchCheck;
-bool gp_bind_ask(GpModule *m, GpArena *arena, const GpBindRequest *request,
-                 const GpInstance *instance, const struct GpLaunchCheck *checks, uint32_t count,
-                 GpDiags *diags);
+typedef struct GpLaunchAsk {
+    GpArena *arena;
+    const GpBindRequest *request;
+    const GpInstance *instance;
+    const struct GpLaunchCheck *checks;
+    uint32_t count;
+} GpLaunchAsk;
+bool gp_bind_ask(GpModule *m, const GpLaunchAsk *ask, GpDiags *diags);
 GpStatus gp_bind_assumed(GpModule *m, GpArena *arena, const GpDef *kernel, const GpNamedArg *named,
                          uint32_t named_count, const uint32_t block[3], GpDiags *diags, GpInstance **out);
 

@@ -99,6 +99,19 @@ static const GpType *const_type_of(GpCollect *k, GpDef *def, GpNode *node) {
     return t;
 }
 
+/* What blocks of a tile kernel share is a Global. */
+static void check_static(GpCollect *k, const GpDef *def) {
+    bool is_tile = def->parent && def->parent->track == GpTrack_Tile;
+    if (!is_tile || def->const_type->kind == GpTy_Error ||
+        gp_ty_is_lang(def->const_type, GpLang_Global))
+        return;
+    GpDiag *d = gp_diag(k->c->diags, GpDiag_G0220, def->span,
+                        gp_arena_printf(k->c->arena, "a static of type `%s`",
+                                        gp_ty_name(k->c->arena, def->const_type)));
+    gp_primary_label(d, "a static of a tile module is a `Global<E, {[]}>`");
+    gp_help(d, "use `const` for a constant");
+}
+
 void gp_resolve_const_types(GpCollect *k, GpDef *def) {
     if (def->kind == GpDef_Variant)
         return;
@@ -342,8 +355,10 @@ void gp_resolve_fields(GpCollect *k, GpDef *def) {
         def->alias = gp_type_of_node(k->c, def, GP_AS(TypeAlias, node)->type);
     else if (def->kind == GpDef_Const)
         def->const_type = type_or_error(k, def, GP_AS(Const, node)->type);
-    else if (def->kind == GpDef_Static)
+    else if (def->kind == GpDef_Static) {
         def->const_type = type_or_error(k, def, GP_AS(Static, node)->type);
+        check_static(k, def);
+    }
 }
 
 /* ---- signatures ------------------------------------------------------------------------------ */

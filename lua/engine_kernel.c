@@ -380,8 +380,8 @@ static void ask(GpSession *s, void *ud) {
     Bind *b = ud;
     const GpVariant *v = b->variant;
     (void)s;
-    bool holds = gp_bind_ask(b->kernel->module, b->arena, &b->request, b->instance, v->checks,
-                             v->check_count, b->diags);
+    GpLaunchAsk checks = {b->arena, &b->request, b->instance, v->checks, v->check_count};
+    bool holds = gp_bind_ask(b->kernel->module, &checks, b->diags);
     b->status = holds ? GpStatus_Ok : GpStatus_Diagnostics;
 }
 

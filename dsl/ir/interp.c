@@ -92,6 +92,11 @@ GpFlow gp_interp_Const(GpInterp *in, const GpInst *inst) {
     return GpFlow_Next;
 }
 
+GpFlow gp_interp_Global(GpInterp *in, const GpInst *inst) {
+    (void)in, (void)inst; /* likewise */
+    return GpFlow_Next;
+}
+
 GpFlow gp_interp_If(GpInterp *in, const GpInst *inst) {
     const GpRegion *r = inst->regions[gp_interp_get(in, inst, 0).u ? 0 : 1];
     GpFlow flow = gp_interp_region(in, r);
@@ -206,6 +211,13 @@ static void place_value(GpInterp *in, const GpValue *v) {
     in->cells[v->id] = cells;
 }
 
+/* Memory of the function, not of the run: another run finds it as this one leaves it. */
+static void place_global(GpInterp *in, const GpInst *inst) {
+    for (GpIrGlobal *g = in->fn->globals; g; g = g->next)
+        if (!strcmp(g->name, inst->text))
+            gp_interp_result(in, inst)->u = (uint64_t)(uintptr_t)&g->memory;
+}
+
 /* Gives every value its place; the widest set of values that is carried at once is `*most`. */
 static void place_region(GpInterp *in, const GpRegion *r, size_t *most) {
     for (uint32_t i = 0; i < r->param_count; i++) place_value(in, r->params[i]);
@@ -222,6 +234,7 @@ static void place_region(GpInterp *in, const GpRegion *r, size_t *most) {
         *most = GP_MAX(*most, width);
         if (inst->op == GpOp_MakeTensor || inst->op == GpOp_Window)
             gp_interp_result(in, inst)->u = (uint64_t)(uintptr_t)GP_NEW(in->arena, GpInterpTensor);
+        if (inst->op == GpOp_Global) place_global(in, inst);
         if (inst->op == GpOp_Const)
             for (size_t e = 0; e < width; e++) gp_interp_result(in, inst)[e] = inst->imm;
         for (uint32_t i = 0; i < inst->region_count; i++) place_region(in, inst->regions[i], most);

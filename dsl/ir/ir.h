@@ -211,6 +211,7 @@ struct GpIrFn {
     uint32_t min_blocks;    /* SIMT: launch_bounds' second argument; 0 none */
     GpSchedule schedule;    /* tile: what the kernel or the launch asks for */
     bool equal_lens;        /* SIMT: every slice of this launch has the same length, one value */
+    struct GpIrGlobal *globals; /* the interpreter's memory of `global` operations, by name */
     struct GpLaunchCheck *launch_checks; /* dsl/ir/launch.h: asked by every launch */
     uint32_t launch_check_count;
     uint32_t next_id;
@@ -274,6 +275,14 @@ bool gp_ir_same_attrs(const GpInst *a, const GpInst *b);
 /* Two tensors may have an element in common: windows of one, or neither is a parameter that says
 ** that nothing else reaches its elements. */
 bool gp_ir_may_alias(const GpIrFn *fn, const GpValue *a, const GpValue *b);
+/* An element that stays from launch to launch. */
+typedef struct GpIrGlobal {
+    struct GpIrGlobal *next;
+    const char *name;
+    uint64_t memory;
+} GpIrGlobal;
+/* Gives each name of the function's `global` operations its memory, in the function's arena. */
+void gp_ir_place_globals(GpIrFn *fn);
 /* The padding value of a load_tile. */
 GpScalar gp_ir_pad(const GpInst *inst);
 /* True when an instruction of `r`, nested ones included, may write memory or synchronise. */

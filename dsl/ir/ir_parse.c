@@ -499,5 +499,6 @@ GpIrFn *gp_ir_parse(GpArena *arena, GpSource *src, GpDiags *diags) {
     parse_sites(&p);
     parse_insts(&p, p.fn->body);
     if (p.now.tok != GpIrTok_End) expected(&p, "the end");
+    gp_ir_place_globals(p.fn);
     return p.failed ? NULL : p.fn;
 }

@@ -589,6 +589,14 @@ static bool check_Print(V *v, I *inst) {
                 "its text has one {} for each operand");
 }
 
+static bool check_Global(V *v, I *inst) {
+    return need_counts(v, inst, 0, 1) &&
+           need(v, inst,
+                out(inst)->kind == GpIrType_Ptr && out(inst)->space == GpSpace_Global &&
+                    inst->imm.elem == out(inst)->elem,
+                "the result is an address of global memory, of the number's element type");
+}
+
 bool gp_ir_check_sig(GpVerifier *v, const GpInst *inst) {
     static bool (*const checks[GpSig_count])(V *, I *) = {
 #define GP_SIG(id, attrs, regions, elementwise, elems, doc) [GpSig_##id] = check_##id,

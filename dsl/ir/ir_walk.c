@@ -171,6 +171,19 @@ static void clone_sites(GpIrFn *to, const GpIrFn *from) {
     }
 }
 
+static void place_global(GpInst *inst, void *ud) {
+    GpIrFn *fn = ud;
+    if (inst->op != GpOp_Global) return;
+    for (const GpIrGlobal *g = fn->globals; g; g = g->next)
+        if (!strcmp(g->name, inst->text)) return;
+    GpIrGlobal *made = GP_NEW(fn->arena, GpIrGlobal);
+    *made = (GpIrGlobal){.next = fn->globals, .name = inst->text};
+    gp_scalar_store(inst->imm, &made->memory);
+    fn->globals = made;
+}
+
+void gp_ir_place_globals(GpIrFn *fn) { gp_ir_walk(fn, GpWalk_Before, place_global, fn); }
+
 GpIrFn *gp_ir_clone(GpArena *arena, const GpIrFn *fn) {
     GpIrFn *to = gp_ir_fn_make(arena, fn->name, fn->track, fn->span);
     Clone c = {.to = to, .values = GP_NEW_ARRAY(arena, GpValue *, fn->next_id)};
@@ -187,5 +200,6 @@ GpIrFn *gp_ir_clone(GpArena *arena, const GpIrFn *fn) {
     if (fn->param_count) memcpy(to->params, fn->params, fn->param_count * sizeof *fn->params);
     clone_sites(to, fn);
     clone_region(&c, fn->body, to->body);
+    gp_ir_place_globals(to);
     return to;
 }

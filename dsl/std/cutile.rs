@@ -514,6 +514,42 @@ pub mod core {
     #[intrinsic = "AtomicSwap"]
     pub unsafe fn atomic_cas_tko<E: ElementType, const S: [i32; N], O: ordering::Mode, C: scope::Mode>(pointers: PointerTile<*mut E, S>, cmp: Tile<E, S>, val: Tile<E, S>, memory_ordering: O, memory_scope: C, mask: Option<Tile<bool, S>>, token: Option<Token>) -> (Tile<E, S>, Token);
 
+    // Statics that every block of every launch of a kernel shares. Each compiled kernel has its own.
+
+    pub struct AtomicI32;
+    pub struct AtomicU32;
+    pub struct AtomicI64;
+    pub struct AtomicU64;
+    pub struct AtomicF32;
+    pub struct AtomicF64;
+    pub trait GlobalElement {
+        type Value;
+    }
+    impl GlobalElement for i32 { type Value = i32; }
+    impl GlobalElement for u32 { type Value = u32; }
+    impl GlobalElement for i64 { type Value = i64; }
+    impl GlobalElement for u64 { type Value = u64; }
+    impl GlobalElement for f32 { type Value = f32; }
+    impl GlobalElement for f64 { type Value = f64; }
+    impl GlobalElement for AtomicI32 { type Value = i32; }
+    impl GlobalElement for AtomicU32 { type Value = u32; }
+    impl GlobalElement for AtomicI64 { type Value = i64; }
+    impl GlobalElement for AtomicU64 { type Value = u64; }
+    impl GlobalElement for AtomicF32 { type Value = f32; }
+    impl GlobalElement for AtomicF64 { type Value = f64; }
+    #[lang = "Global"]
+    pub struct Global<E: GlobalElement, const S: [i32; N]> {}
+    impl<E: GlobalElement, const S: [i32; N]> Global<E, S> {
+        #[intrinsic = "GlobalNew"]
+        pub fn new(value: E::Value) -> Global<E, S>;
+        #[intrinsic = "GlobalLoad"]
+        pub fn load<O: ordering::Mode, C: scope::Mode>(&self, memory_ordering: O, memory_scope: C) -> (Tile<E::Value, S>, Token);
+        #[intrinsic = "GlobalStore"]
+        pub fn store<O: ordering::Mode, C: scope::Mode>(&self, value: Tile<E::Value, S>, memory_ordering: O, memory_scope: C) -> Token;
+        #[intrinsic = "GlobalAdd"]
+        pub fn atomic_add<O: ordering::Mode, C: scope::Mode>(&self, value: Tile<E::Value, S>, memory_ordering: O, memory_scope: C) -> (Tile<E::Value, S>, Token);
+    }
+
     #[intrinsic = "PrintTile"]
     pub fn print_tko<E: ElementType, const S: [i32; N]>(str: &str, arg: Tile<E, S>, token: Option<Token>) -> Token;
 

@@ -74,6 +74,24 @@ local KERNELS = [[
       for i in m { for j in n { sum = sum + p.load(coord((i, j))); } }
       z.store(sum);
   }
+  const FIRST: i32 = 3;
+  static VISITS: Global<i32, {[]}> = Global::new(FIRST + 2);
+  static SUM: Global<AtomicF32, {[]}> = Global::new(0.5);
+  mod inner { use cutile::core::*; pub static VISITS: Global<u64, {[]}> = Global::new(7); }
+  #[tile]
+  fn visit(z: &mut Tensor<i32, {[1]}>, s: &mut Tensor<f32, {[1]}>) {
+      let (_, _) = VISITS.atomic_add(scalar_to_tile(1i32), ordering::AcqRel, scope::Device);
+      let (old, _) = SUM.atomic_add(scalar_to_tile(0.25f32), ordering::Relaxed, scope::Device);
+      s.store(old.reshape(shape![1]));
+      inner::VISITS.store(scalar_to_tile(100u64), ordering::Release, scope::System);
+  }
+  #[tile]
+  fn visits(z: &mut Tensor<i32, {[1]}>) {
+      let (old, token) = VISITS.load(ordering::Acquire, scope::Device);
+      let t = VISITS.store(old + old, ordering::Relaxed, scope::Device);
+      let (now, _) = VISITS.load(ordering::Acquire, scope::Device);
+      z.store(now.reshape(shape![1]));
+  }
   #[tile]
   unsafe fn shift(p: *mut f32, n: i32) {
       let x = make_tensor_view(pointer_to_tile(p), Shape::<{[-1]}> { dims: &[n] }, const_array![1], new_token_unordered());
@@ -192,9 +210,23 @@ function checks.bounds(h, k)
   h.check(not ok and tostring(err):find("with_bounds", 1, true), "a bound that does not hold: %s", err)
 end
 
+-- A kernel's statics stay from launch to launch; each kernel has its own.
+function checks.globals(h, k)
+  local z, s = gpu.zeros({ 6 }, "i32"), gpu.zeros { 6 }
+  for i = 1, 3 do k.visit(z:tiles { 1 }, s:tiles { 1 }):sync() end
+  local most = 0
+  for i = 1, 6 do most = math.max(most, s[i]) end
+  h.check(most == 0.5 + 17 * 0.25, "the last of 18 additions saw %s", most)
+  local n = gpu.zeros({ 1 }, "i32")
+  for i = 1, 3 do
+    k.visits(n:tiles { 1 }):sync()
+    h.check(n[1] == 5 * 2 ^ i, "visits %d: %s", i, n[1])
+  end
+end
+
 return function(h)
   local k, wrong
-  for _, name in ipairs { "raw", "overlap", "maps", "ranges", "owned", "nested", "prefix", "bounds" } do
+  for _, name in ipairs { "raw", "overlap", "maps", "ranges", "owned", "nested", "prefix", "bounds", "globals" } do
     h.group("views." .. name, function()
       k = k or gpu.kernels(KERNELS, "cases_views")
       wrong = wrong or gpu.kernels((KERNELS:gsub("columns, stride%);", "columns, columns);")), "cases_views")
