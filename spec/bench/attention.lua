@@ -4,61 +4,12 @@
 -- Options: --depth 128|64, --n LENGTH, --tile 128x128, --heads N, --rotate BYTES.
 package.path = (arg[0]:match("^(.*)/[^/]*$") or ".") .. "/?.lua;" .. package.path
 local bench = require "bench"
+local attention = require "attention_source"
 local gpu = require "gpulua"
 
--- `o` comes with queries before heads, so that the blocks of a head follow each other and find its keys
--- in the cache.
-local SOURCE = [[
-  %s fn %s<const BM: i32, const BN: i32, const D: i32>(
-      o: &mut Tensor<bf16, {[BM, 1, D]}>, q: &Tensor<bf16, {[-1, -1, D]}>, k: &Tensor<bf16, {[-1, -1, D]}>,
-      v: &Tensor<bf16, {[-1, -1, D]}>, scale: f32) {
-      let (i, head, _) = get_tile_block_id();
-      let pq = q.partition(shape![1, BM, D]);
-      let pk = k.partition(shape![1, BN, D]);
-      let pv = v.partition(shape![1, BN, D]);
-      let tq = pq.load([head, i, 0]).reshape(shape![BM, D]);
-      let mut most = constant(f32::NEG_INFINITY, shape![BM, 1]);
-      let mut sum = constant(0.0f32, shape![BM, 1]);
-      let mut acc = constant(0.0f32, shape![BM, D]);
-      for j in 0..%s {
-          let tk = pk.load([head, j, 0]).reshape(shape![BN, D]);
-          let scores = %s;
-          %s
-      }
-      %s
-      let out: Tile<bf16, {[BM, D]}> = convert_tile(acc / sum.broadcast(shape![BM, D]));
-      o.store(out.reshape(shape![BM, 1, D]));
-  }
-]]
-local STEP = [[
-          let tile_most = reduce_max(scores, 1).reshape(shape![BM, 1]) * scale;
-          let next = max_tile(most, tile_most);
-          let weights = exp2(scores * scale - next.broadcast(shape![BM, BN]));
-          let shrink = exp2(most - next);
-          sum = sum * shrink + reduce_sum(weights, 1).reshape(shape![BM, 1]);
-          let tv = pv.load([head, j, 0]).reshape(shape![BN, D]);
-          acc = mma(convert_tile(weights), tv, acc * shrink.broadcast(shape![BM, D]));
-          most = next;
-]]
-local SCORES = "mma(tq, tk.transpose(), constant(0.0f32, shape![BM, BN]))"
--- CAP tanh(score / CAP), in the units of exp2; so low that scores of normal inputs feel it.
-local CAP, LOG2_E = 3, 1.4426950408889634
-local CAPPED = ("tanh(%s * (scale / %.9g)) * (%.9g / scale)"):format(SCORES, CAP * LOG2_E, CAP * LOG2_E)
--- Rows i BM.. see keys up to their own; the tiles before i BM / BN need no mask.
-local DIAGONAL = [[
-      for j in i * BM / BN..((i + 1) * BM + BN - 1) / BN {
-          let tk = pk.load([head, j, 0]).reshape(shape![BN, D]);
-          let row = iota::<i32>(shape![BM]).reshape(shape![BM, 1]).broadcast(shape![BM, BN]) + i * BM;
-          let column = iota::<i32>(shape![BN]).reshape(shape![1, BN]).broadcast(shape![BM, BN]) + j * BN;
-          let all = mma(tq, tk.transpose(), constant(0.0f32, shape![BM, BN]));
-          let scores = select(ge_tile(row, column), all, constant(f32::NEG_INFINITY, shape![BM, BN]));
-]] .. STEP .. "}"
-local SAFE, UNCHECKED = "#[tile]", "#[cutile::entry(unchecked_accesses = true)] unsafe"
 local kernels = gpu.kernels(table.concat {
-  SOURCE:format(SAFE, "full", "num_tiles(&pk, 1)", SCORES, STEP, ""),
-  SOURCE:format(UNCHECKED, "full_unchecked", "num_tiles(&pk, 1)", SCORES, STEP, ""),
-  SOURCE:format(SAFE, "full_capped", "num_tiles(&pk, 1)", CAPPED, STEP, ""),
-  SOURCE:format(SAFE, "causal", "i * BM / BN", SCORES, STEP, DIAGONAL),
+  attention.source("full", "full"), attention.source("full", "full_unchecked", true),
+  attention.source("capped", "full_capped"), attention.source("causal", "causal"),
 }, "attention.lua")
 
 -- {now, goal} of the ratio to cuDNN
@@ -88,8 +39,8 @@ local function rows_of(t, head, from, to, depth)
 end
 
 local function soft_cap(s)
-  local t = math.exp(2 * s / CAP)
-  return CAP * (t - 1) / (t + 1)
+  local t = math.exp(2 * s / attention.cap)
+  return attention.cap * (t - 1) / (t + 1)
 end
 
 -- Row i of one head in doubles; `finish` is what happens to the scores.
@@ -152,7 +103,7 @@ local function measure(row)
     inputs[i] = {}
     for part = 1, 3 do inputs[i][part] = bench.normal(shape, 4194301 - 2 * (3 * i + part), "bf16") end
   end
-  local o, scale = gpu.empty(shape, "bf16"), LOG2_E / depth ^ 0.5
+  local o, scale = gpu.empty(shape, "bf16"), attention.log2_e / depth ^ 0.5
   scale = string.unpack("<f", string.pack("<f", scale))
   local function calls(kernel, tile)
     local turn, part, fixed = 0, o:permute({ 2, 1, 3 }):tiles { tile[1], 1, depth }, kernel:with { BN = tile[2] }

@@ -5,28 +5,11 @@ package.path = (arg[0]:match("^(.*)/[^/]*$") or ".") .. "/?.lua;" .. package.pat
 local bench = require "bench"
 local gpu = require "gpulua"
 local matrix = require "matrix"
+local source = require "gemm_source"
 
--- What a kernel of this name is: its attribute, and how it takes the second operand.
-local SOURCE = [[
-  %s fn %s<T: ElementType, O: ElementType, const BM: i32, const BN: i32, const BK: i32>(
-      c: &mut Tensor<O, {[BM, BN]}>, a: &Tensor<T, {[-1, -1]}>, b: &Tensor<T, {[-1, -1]}>) {
-      let (i, j, _) = get_tile_block_id();
-      let pa = a.partition(shape![BM, BK]);
-      let pb = b.partition(shape![%s]);
-      let mut acc = constant(0.0f32, shape![BM, BN]);
-      for l in 0..num_tiles(&pa, 1) {
-          acc = mma(pa.load([i, l]), %s, acc);
-      }
-      c.store(convert_tile(acc));
-  }
-]]
-local SAFE, UNCHECKED = "#[tile]", "#[cutile::entry(unchecked_accesses = true)] unsafe"
-local PLAIN, TRANSPOSED = { "BK, BN", "pb.load([l, j])" }, { "BN, BK", "pb.load([j, l]).transpose()" }
 local k = gpu.kernels(table.concat {
-  SOURCE:format(SAFE, "plain", table.unpack(PLAIN)),
-  SOURCE:format(UNCHECKED, "plain_unchecked", table.unpack(PLAIN)),
-  SOURCE:format(SAFE, "transposed", table.unpack(TRANSPOSED)),
-  SOURCE:format(UNCHECKED, "transposed_unchecked", table.unpack(TRANSPOSED)),
+  source("plain", "plain"), source("plain", "plain_unchecked", true),
+  source("transposed", "transposed"), source("transposed", "transposed_unchecked", true),
 }, "gemm.lua")
 
 -- {now, goal} of the ratio to cuBLAS; `twin`: the unchecked kernel runs beside.
