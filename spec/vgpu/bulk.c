@@ -202,8 +202,8 @@ static bool issue_load(VgRun *x, const VgBulk *b, uint64_t mbar, uint32_t lane) 
     if (!m)
         return false;
     VgUnit unit = {m->channel, m->phase + 1};
-    if (!vg_check_async(x, b->cta, b->shared, b->bytes, lane, VgAccess_Write | VgAccess_Async,
-                        unit))
+    VgTouch touch = {b->cta, b->shared, b->bytes, lane, VgAccess_Write | VgAccess_Async, unit};
+    if (!vg_check_shared(x, &touch))
         return false;
     VgBulk *kept = new_bulk(b);
     kept->next = NULL;
@@ -219,7 +219,8 @@ static bool issue_store(VgRun *x, const VgBulk *b, uint32_t lane) {
     uint32_t thread = vg_thread(x->warp, lane);
     VgIssued *list = &x->warp->cta->stores[thread];
     VgUnit unit = {vg_actor(x->warp->cta, VgActor_Stores, thread), list->committed + 1};
-    if (!vg_check_async(x, b->cta, b->shared, b->bytes, lane, VgAccess_Read | VgAccess_Async, unit))
+    VgTouch touch = {b->cta, b->shared, b->bytes, lane, VgAccess_Read | VgAccess_Async, unit};
+    if (!vg_check_shared(x, &touch))
         return false;
     VgBulk *kept = new_bulk(b);
     kept->next = NULL;
@@ -233,7 +234,7 @@ static bool place(VgRun *x, VgBulk *b, uint64_t address, uint32_t align, uint32_
     if (VG_WINDOW(address) == VG_WINDOW_SHARED)
         address &= UINT32_MAX;
     b->cta = vg_shared_cta(x, address, &b->shared);
-    if (b->shared % align) {
+    if (align && b->shared % align) {
         (void)vg_fault(x, VG_MISALIGNED, (int)lane, "shared address %#x is no multiple of %u",
                        b->shared, align);
         return false;
@@ -338,8 +339,10 @@ static bool issue_copy(VgRun *x, VgBulk *b, uint64_t shared, uint32_t lane) {
     uint32_t thread = vg_thread(x->warp, lane);
     VgIssued *list = &x->warp->cta->copies[thread];
     VgUnit unit = {vg_actor(x->warp->cta, VgActor_Copies, thread), list->committed + 1};
-    if (!place(x, b, shared, b->bytes, lane) ||
-        !vg_check_async(x, b->cta, b->shared, b->bytes, lane, VgAccess_Write, unit))
+    if (!place(x, b, shared, b->bytes, lane))
+        return false;
+    VgTouch touch = {b->cta, b->shared, b->bytes, lane, VgAccess_Write, unit};
+    if (!vg_check_shared(x, &touch))
         return false;
     VgBulk *kept = new_bulk(b);
     kept->next = NULL;
@@ -354,6 +357,8 @@ VgOutcome vg_run_cp_async(VgRun *x, const VgInst *in) {
     vg_addresses(x, &in->ops[0], &to);
     vg_addresses(x, &in->ops[1], &from);
     uint32_t bytes = (uint32_t)in->ops[2].imm;
+    if (bytes != 4 && bytes != 8 && bytes != 16)
+        return vg_fault(x, VG_FAILED, -1, "cp.async copies 4, 8 or 16 bytes");
     bool has_filled = in->op_count > 3 && !(in->mod[VgClass_Hint] && in->op_count == 4);
     const VgLanes *filled = has_filled ? vg_read(x, &in->ops[3], 4, &buf) : NULL;
     VG_EACH_LANE(lane, x->mask) {

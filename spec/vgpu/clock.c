@@ -17,6 +17,7 @@ VgClock *vg_clock_new(VgLaunch *l) {
     } else {
         c = calloc(1, sizeof *c + l->actors * sizeof *c->at);
     }
+    gp_assert(c);
     c->refs = 1;
     return c;
 }
@@ -163,6 +164,7 @@ static void acquire_clock(VgRun *x, uint32_t mask, VgClock *from, size_t field) 
             before = retain(*to);
             after = join(l, *to, from);
         }
+        gp_assert(after);
         set_clock(l, to, retain(after));
     }
     vg_clock_release(l, before);

@@ -33,9 +33,9 @@ typedef struct Arg {
 } Arg;
 
 typedef struct Tool {
-    char *text;
     Arg args[MAX_ARGS];
     uint32_t count;
+    char *text;
 } Tool;
 
 static void stop(const char *what, const char *with) {
@@ -60,8 +60,10 @@ static void replace(Tool *t, const char *from, const char *to) {
     char *at = strstr(t->text, from), *out = calloc(1, strlen(t->text) + strlen(to) + 1);
     if (!at)
         stop("the edit's text is not in the file: ", from);
-    memcpy(out, t->text, (size_t)(at - t->text));
-    strcat(strcat(out, to), at + strlen(from));
+    size_t before = (size_t)(at - t->text), with = strlen(to);
+    memcpy(out, t->text, before);
+    memcpy(out + before, to, with);
+    memcpy(out + before + with, at + strlen(from), strlen(at + strlen(from)) + 1);
     free(t->text);
     t->text = out;
 }

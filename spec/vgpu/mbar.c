@@ -179,7 +179,7 @@ VgOutcome vg_run_mbar_arrive(VgRun *x, const VgInst *in) {
         if (!m)
             return VgOutcome_Fail;
         state.u64[lane] = m->phase;
-        if (is_expecting && expect(x, m, lane, n->u32[lane]) == VgOutcome_Fail)
+        if (is_expecting && n && expect(x, m, lane, n->u32[lane]) == VgOutcome_Fail)
             return VgOutcome_Fail;
         uint64_t count = n && !is_expecting ? n->u32[lane] : 1;
         if (vg_mbar_arrive(x, m, lane, count) == VgOutcome_Fail)

@@ -51,7 +51,7 @@ void vg_print_inst(char *to, size_t bytes, const VgInst *in) {
             return;
         }
         if (!is_space || !was_space)
-            to[used++] = is_space ? ' ' : c;
+            to[used++] = (char)(is_space ? ' ' : c);
         was_space = is_space;
     }
     to[used] = '\0';

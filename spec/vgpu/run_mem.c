@@ -23,8 +23,10 @@ static uint8_t *reach_shared(VgRun *x, uint64_t address, uint32_t bytes, uint32_
     uint32_t offset;
     VgCta *cta = vg_shared_cta(x, address, &offset);
     gp_assert(x->warp->cta);
-    if (cta && offset >= VG_SHARED_START && offset + bytes <= cta->shared_end)
-        return vg_check_shared(x, cta, offset, bytes, lane, access) ? cta->shared + offset : NULL;
+    if (cta && offset >= VG_SHARED_START && offset + bytes <= cta->shared_end) {
+        VgTouch t = {cta, offset, bytes, lane, (int)access, vg_thread_unit(x, lane)};
+        return vg_check_shared(x, &t) ? cta->shared + offset : NULL;
+    }
     (void)vg_fault(x, VG_ILLEGAL_ADDRESS, (int)lane,
                    "%u bytes at shared address %#llx; the block has %u bytes from %#x on", bytes,
                    (unsigned long long)address, x->warp->cta->shared_end - VG_SHARED_START,

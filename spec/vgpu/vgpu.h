@@ -296,18 +296,28 @@ typedef struct VgUnit {
     uint32_t actor, time;
 } VgUnit;
 
+/* An access to bytes of shared memory, by a thread or by a unit that the thread issued. */
+typedef struct VgTouch {
+    struct VgCta *cta;
+    uint32_t offset, bytes;
+    uint32_t lane;
+    int how; /* VgAccess */
+    VgUnit unit;
+} VgTouch;
+
 typedef struct VgReader {
     uint32_t time;
     uint16_t actor, line;
-    bool is_async;
 } VgReader;
 
-/* A byte of shared memory; shadow.c. */
+/* A byte of shared memory; shadow.c. Its fields leave no gaps, so that bytes can be compared. */
 enum { VgByte_Written = 1, VgByte_Atomic = 2, VgByte_Async = 4 };
 typedef struct VgByte {
     uint32_t write_time;
     uint16_t write_actor, write_line;
     uint8_t state, reader_count;
+    uint8_t async_readers; /* as bits */
+    uint8_t unused;
     VgReader readers[3];
 } VgByte;
 
@@ -511,10 +521,7 @@ VgCta *vg_shared_cta(VgRun *x, uint64_t address, uint32_t *offset);
 
 /* Checks an access of a thread, or of a unit that the thread issued, against what is known of
 ** the bytes, and notes it. False: reported. */
-bool vg_check_shared(VgRun *x, VgCta *cta, uint32_t offset, uint32_t bytes, uint32_t lane,
-                     VgAccess how);
-bool vg_check_async(VgRun *x, VgCta *cta, uint32_t offset, uint32_t bytes, uint32_t lane,
-                    VgAccess how, VgUnit unit);
+bool vg_check_shared(VgRun *x, const VgTouch *t);
 
 VgClock *vg_clock_new(VgLaunch *l);
 void vg_clock_release(VgLaunch *l, VgClock *c);
@@ -523,6 +530,8 @@ void vg_threads_start(VgCta *c);
 uint32_t vg_actor(const VgCta *c, VgActorKind kind, uint32_t index);
 uint32_t vg_actor_count(const VgLaunch *l);
 void vg_describe_actor(const VgLaunch *l, uint32_t actor, char *text, size_t bytes);
+/* The thread itself, now. */
+VgUnit vg_thread_unit(const VgRun *x, uint32_t lane);
 /* The threads hand on what they know; a later acquire of it makes that known to others. */
 void vg_release(VgRun *x, uint32_t mask, VgStamp *to);
 void vg_acquire(VgRun *x, uint32_t mask, const VgStamp *from);

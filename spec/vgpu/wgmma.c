@@ -88,8 +88,9 @@ static bool check_operand(VgRun *x, const Operand *o, VgUnit unit) {
                                "the matrix reaches shared address %#x (row %u, k %u)", at, row, k);
                 return false;
             }
-            if (!vg_check_async(x, c, at, 16, (uint32_t)vg_first_lane(x->mask),
-                                VgAccess_Read | VgAccess_Async, unit))
+            VgTouch touch = {
+                c, at, 16, (uint32_t)vg_first_lane(x->mask), VgAccess_Read | VgAccess_Async, unit};
+            if (!vg_check_shared(x, &touch))
                 return false;
         }
     }
@@ -97,15 +98,29 @@ static bool check_operand(VgRun *x, const Operand *o, VgUnit unit) {
 }
 
 static float number(VgType type, const uint8_t *at) {
-    float f;
+    uint32_t wide = 0;
     uint64_t bits = 0;
-    if (type == VgType_BF16) {
-        uint32_t wide = (uint32_t)at[0] << 16 | (uint32_t)at[1] << 24;
-        memcpy(&f, &wide, sizeof f);
-        return f;
+    float f;
+    if (type == VgType_F32 || type == VgType_TF32)
+        memcpy(&wide, at, sizeof wide);
+    else if (type == VgType_BF16)
+        memcpy((uint8_t *)&wide + 2, at, 2);
+    else {
+        memcpy(&bits, at, vg_types[type].bytes);
+        return (float)vg_to_double(type, bits);
     }
-    memcpy(&bits, at, vg_types[type].bytes);
-    return (float)vg_to_double(type, type == VgType_TF32 ? bits & ~UINT64_C(0x1fff) : bits);
+    wide &= type == VgType_TF32 ? ~UINT32_C(0x1fff) : UINT32_MAX;
+    memcpy(&f, &wide, sizeof f);
+    return f;
+}
+
+static void put_number(VgType type, uint8_t *to, float v) {
+    if (type == VgType_F32) {
+        memcpy(to, &v, sizeof v);
+        return;
+    }
+    uint64_t bits = vg_from_double(type, (double)v);
+    memcpy(to, &bits, vg_types[type].bytes);
 }
 
 /* to[k * rows + row] */
@@ -145,25 +160,24 @@ typedef struct Result {
 } Result;
 
 /* Element i of a thread: pairs along a row, then the row 8 further down, then 8 columns on. */
+static float *place_of(Result *d, uint32_t warp, uint32_t lane, uint32_t i) {
+    uint32_t row = 16 * warp + (lane >> 2) + 8 * (i >> 1 & 1);
+    return &d->at[row][8 * (i >> 2) + 2 * (lane & 3) + (i & 1)];
+}
+
 static void move_result(const VgWgmma *op, Result *d, bool is_load) {
     const VgOperand *regs = &op->inst->ops[0];
     VgType type = op->inst->types[0];
-    uint32_t count = 4u / vg_types[type].bytes;
-    for (uint32_t w = 0; w < WARPS; w++) {
-        for (uint32_t r = 0; r < regs->part_count; r++) {
-            uint8_t *v = reg_of(op->frames[w], &regs->parts[r])->u8;
-            for (uint32_t e = 0; e < VG_LANES * count; e++) {
-                uint32_t lane = e / count, i = r * count + e % count;
-                uint32_t row = 16 * w + (lane >> 2) + 8 * (i >> 1 & 1);
-                float *at = &d->at[row][8 * (i >> 2) + 2 * (lane & 3) + (i & 1)];
-                uint64_t bits;
-                if (is_load) {
-                    *at = number(type, v + (size_t)e * vg_types[type].bytes);
-                } else {
-                    bits = vg_from_double(type, (double)*at);
-                    memcpy(v + (size_t)e * vg_types[type].bytes, &bits, vg_types[type].bytes);
-                }
-            }
+    uint32_t bytes = vg_types[type].bytes, count = 4u / bytes, regs_count = regs->part_count;
+    for (uint32_t w = 0; w < WARPS * regs_count; w++) {
+        uint32_t warp = w / regs_count, r = w % regs_count;
+        uint8_t *v = reg_of(op->frames[warp], &regs->parts[r])->u8;
+        for (uint32_t e = 0; e < VG_LANES * count; e++) {
+            float *at = place_of(d, warp, e / count, r * count + e % count);
+            if (is_load)
+                *at = number(type, v + (size_t)e * bytes);
+            else
+                put_number(type, v + (size_t)e * bytes, *at);
         }
     }
 }
