@@ -1,5 +1,6 @@
 /* Generics, bounds, impl headers, fields and signatures: what the items of a crate declare, once
 ** their names are known. */
+#include "dsl/bind.h"
 #include "dsl/resolve.h"
 
 GpNodeList gp_node_generics(GpNode *item) {
@@ -450,6 +451,60 @@ static void check_extent(GpCollect *k, GpDef *def, const GpExtentName *e) {
         gp_primary_label(d, "expected a tensor, this is `%s`", gp_ty_name(k->c->arena, t));
 }
 
+/* Tensors are the tile track's, slices the other's. */
+static const char *other_track(GpParamForm form, bool is_tile) {
+    switch (form) {
+    case GpParamForm_Tensor:
+    case GpParamForm_TensorMut:
+    case GpParamForm_Mapped:
+        return is_tile ? NULL : "a SIMT kernel takes slices: `&[f32]` to read, `DisjointSlice<f32>` to write";
+    case GpParamForm_Slice:
+    case GpParamForm_SliceMut:
+    case GpParamForm_Disjoint:
+        return is_tile ? "a tile kernel takes tensors: `&Tensor<..>` to read, `&mut Tensor<..>` to write" : NULL;
+    case GpParamForm_Pointer:
+    case GpParamForm_Scalar:
+    case GpParamForm_Other:
+        return NULL;
+    }
+    gp_unreachable();
+}
+
+/* What a launch can pass in its place; NULL for what a kernel may take. */
+static const char *instead_of(const GpType *t, bool is_tile) {
+    GpElem elem;
+    bool is_ref = t->kind == GpTy_Ref;
+    const GpType *inner = is_ref || t->kind == GpTy_RawPtr ? t->inner : t;
+    GpParamForm form = gp_bind_form(t);
+    if (form == GpParamForm_Pointer && inner->kind != GpTy_Param && !gp_bind_elem(inner, &elem))
+        return "a pointer is to numbers";
+    if (form != GpParamForm_Other || inner->kind == GpTy_Error)
+        return other_track(form, is_tile);
+    if (gp_ty_is_lang(t, GpLang_Tensor))
+        return "a tensor is borrowed: `&Tensor<..>` to read, `&mut Tensor<..>` for the block's own tile";
+    if (is_ref && gp_ty_is_lang(inner, GpLang_MappedPartitionMut))
+        return "it is taken by value: `mut z: MappedPartitionMut<..>`";
+    if (is_ref && (gp_bind_elem(inner, &elem) || inner->kind == GpTy_Param))
+        return "a number is taken by value";
+    if (t->kind == GpTy_Char)
+        return "take a `u32`";
+    return is_tile ? "a launch passes tensors, numbers and, to `unsafe` kernels, pointers" : NULL;
+}
+
+static void check_params(GpCollect *k, const GpDef *def) {
+    const GpAstFn *fn = GP_AS(Fn, def->node);
+    bool is_tile = def->kernel.track == GpTrack_Tile;
+    for (uint32_t i = 0; i < def->sig.param_count; i++) {
+        const GpType *t = def->sig.params[i];
+        const char *instead = instead_of(t, is_tile);
+        if (!instead)
+            continue;
+        GpDiag *d = gp_diag(k->c->diags, GpDiag_G0212, fn->params.at[i]->span, def->name->name,
+                            gp_ty_name(k->c->arena, t));
+        gp_primary_label(d, "%s", instead);
+    }
+}
+
 static void check_kernel_sig(GpCollect *k, GpDef *def, GpAstFn *fn) {
     if (def->kernel.track == GpTrack_None)
         return;
@@ -460,11 +515,7 @@ static void check_kernel_sig(GpCollect *k, GpDef *def, GpAstFn *fn) {
         if (p->is_equal)
             check_extent(k, def, &p->right);
     }
-    for (uint32_t i = 0; i < def->sig.param_count; i++)
-        if (def->sig.params[i]->kind == GpTy_Char) /* not every number is one */
-            gp_primary_label(gp_diag(k->c->diags, GpDiag_G0251, fn->params.at[i]->span,
-                                     "a parameter of type `char`"),
-                             "take a `u32`");
+    check_params(k, def);
     if (ret->kind != GpTy_Error && ret != gp_ty_unit(k->c->types)) {
         GpDiag *d = gp_diag(k->c->diags, GpDiag_G0203, fn->ret->span, def->name->name,
                             gp_ty_name(k->c->arena, ret));

@@ -1,5 +1,4 @@
 // Arithmetic with a name: classes of elements, markers of the wrong kind, markers left out.
-#[tile]
 fn a(x: Tile<f32, {[8]}>, n: Tile<i32, {[8]}>) {
     let b = addi(x, x, overflow::None);
     let c = addf(n, n, rounding::Zero, ftz::Disabled);

@@ -1,5 +1,4 @@
 // Elements that are moved and converted, and have no arithmetic.
-#[tile]
 fn a(x: Tile<f4e2m1fn, {[8]}>, y: Tile<f8e8m0fnu, {[8]}>) {
     let s = x + x;
     let n = -x;
