@@ -452,12 +452,40 @@ local function check_flow(h)
   for i = 0, 17 do h.check(z[i + 1] == i // 4 * 10 + i % 4, "element %d of shared tiles is %d", i, z[i + 1]) end
   matrix.compiled(h, k.shared, "any", "below")
   matrix.compiled(h, k.tile, "any", "program_id", "num_programs", "dim", "ptr_to_int", "int_to_ptr")
-  matrix.refused(h, "print", "any", [[#[tile] fn f(n: i32) { cuda_tile_print!("{}", n); }]], "G0220",
-    "kernels do not support printing (`cuda_tile_print!`)")
+end
+
+local PRINT = [=[
+local gpu = require "gpulua"
+gpu.device(%q)
+gpu.kernels(%q).f(gpu.arange(1, 6, "i32"):tiles { 4 }, -3):sync()
+]=]
+local PRINTING = [=[
+  #[tile]
+  fn f<const B: i32>(z: &mut Tensor<i32, {[B]}>, n: i32) {
+      if program_id(0) == 1 { cuda_tile_print!("n is {}, the tile {}\n", n, z.load()); }
+  }
+]=]
+
+-- What a kernel prints is seen where the program's output goes.
+local function check_print(h)
+  local path = os.tmpname()
+  local file = assert(io.open(path, "w"))
+  file:write(PRINT:format(h.device.name, PRINTING))
+  file:close()
+  local program = arg[-1] -- this one
+  local pipe = assert(io.popen(("%q %q 2>&1"):format(program, path)))
+  local printed = pipe:read "a"
+  pipe:close()
+  os.remove(path)
+  local is_right = printed:find("n is -3, the tile [5, 0, 0, 0]", 1, true)
+  if h.check(is_right, "a kernel prints %q", printed) then
+    matrix.covers(h, gpu.kernels(PRINTING, "print").f:with { B = 4, grid = 2 }, "any", "print")
+  end
 end
 
 return function(h)
   h.group("types.flow", check_flow)
+  h.group("types.print", check_print)
   for _, row in ipairs(TILES) do
     h.group("types." .. row.name, function()
       for _, dtype in ipairs(formats.list) do check_tile(h, row, dtype) end
