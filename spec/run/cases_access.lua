@@ -151,11 +151,41 @@ local function check_update_orderings(h)
   refuses_update(h, "atomic_cas", "i32", nil, "Weak", "an update with ordering::Weak")
 end
 
+-- ---- Elements of the module itself -----------------------------------------------------------------
+
+local GLOBAL = [[
+  static N: Global<$T, {[]}> = Global::new($T::ONE);
+  #[tile]
+  fn f(z: &mut Tensor<$T, {[1]}>) {
+      $body
+  }
+]]
+local VISIT = [[
+      let (old, _) = N.atomic_add(scalar_to_tile($T::ONE + $T::ONE), ordering::Relaxed, scope::Device);
+      z.store(old.reshape(shape![1]));
+]]
+local HAS_GLOBALS = { i32 = true, u32 = true, i64 = true, u64 = true, f32 = true, f64 = true }
+
+local function check_global(h, dtype)
+  if not HAS_GLOBALS[dtype] then
+    return matrix.refused(h, "global", dtype, filled(GLOBAL, { T = dtype, body = "" }), "E0277",
+      ("the trait bound `%s: GlobalElement` is not satisfied"):format(dtype))
+  end
+  local k = gpu.kernels(filled(GLOBAL, { T = dtype, body = filled(VISIT, { T = dtype }) }), "global").f
+  for _, want in ipairs { 1, 3, 5 } do
+    local z = gpu.zeros({ 1 }, dtype)
+    k(z:tiles { 1 }):sync()
+    h.check(z[1] == want, "a global of %s is %s, expected %s", dtype, z[1], want)
+  end
+  matrix.compiled(h, k, dtype, "global")
+end
+
 return function(h)
   local function each(name, f)
     h.group("access." .. name, function() for _, dtype in ipairs(formats.list) do f(h, dtype) end end)
   end
   each("pointers", function(_, dtype) check_pointers(h, dtype, "Weak", nil, "Weak", nil) end)
+  each("global", check_global)
   h.group("access.orderings", check_orderings)
   each("atomics", check_atomics)
   h.group("access.update_orderings", check_update_orderings)
