@@ -391,6 +391,10 @@ void gp_op_lower_tile(GpEmit *e, const GpInst *inst) {
         gp_emit_set(e, inst->results[0], gp_emit_get(e, inst->operands[0]));
     } else if (inst->op == GpOp_MakeTensor) {
         lower_make_tensor(e, inst);
+    } else if (inst->op == GpOp_TensorBase) {
+        gp_emit_set(e, inst->results[0], e->tensors[inst->operands[0]->id].base);
+    } else if (inst->op == GpOp_Stride) {
+        gp_emit_set(e, inst->results[0], e->tensors[inst->operands[0]->id].stride[inst->axis]);
     } else if (inst->op == GpOp_Window) {
         lower_window(e, inst);
     } else if (e->is_gpu) {

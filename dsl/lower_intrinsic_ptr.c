@@ -269,8 +269,8 @@ static const Mode modes[] = {
     {"Umin", GpAtomic_Min, false, true, true},   {"Xchg", GpAtomic_Xchg, true, true, false},
 };
 
-static const Mode *find_mode(GpLower *lo, const GpLowerCall *call, GpElem elem) {
-    const char *name = gp_tile_marker(call, 2);
+static const Mode *find_mode(GpLower *lo, const GpLowerCall *call, uint32_t arg, GpElem elem) {
+    const char *name = gp_tile_marker(call, arg);
     bool is_float = gp_elem_is_float(elem);
     for (size_t i = 0; i < GP_COUNT(modes); i++)
         if (!strcmp(modes[i].name, name) && (is_float ? modes[i].of_floats : modes[i].of_ints))
@@ -305,7 +305,7 @@ static bool is_atomic(GpLower *lo, const GpLowerCall *call, GpElem elem) {
 GpVal gp_lower_AtomicUpdate(GpLower *lo, const GpLowerCall *call) {
     Pointers p = read_pointers(lo, call, 0);
     GpElem elem = p.base->type->elem;
-    const Mode *mode = is_atomic(lo, call, elem) ? find_mode(lo, call, elem) : NULL;
+    const Mode *mode = is_atomic(lo, call, elem) ? find_mode(lo, call, 2, elem) : NULL;
     if (!mode)
         return gp_lower_undef(lo, call->type);
     GpElem as = mode->is_unsigned ? unsigned_of(elem) : elem;
@@ -318,6 +318,30 @@ GpVal gp_lower_AtomicUpdate(GpLower *lo, const GpLowerCall *call) {
     set_ordering(lo, call, 3, Use_Update, inst);
     set_scope(gp_tile_marker(call, 4), inst);
     return gp_call_result(lo, call, same_bits(lo, inst->results[0], elem));
+}
+
+/* The tile of a partition, element by element; those beyond the tensor are dropped. */
+GpVal gp_lower_AtomicView(GpLower *lo, const GpLowerCall *call) {
+    GpTileView v;
+    GpValue *coords[GP_MAX_RANK] = {NULL}, *at[GP_MAX_RANK] = {NULL};
+    if (!gp_tile_read_view(lo, call, 0, &v) || !gp_tile_read_coords(lo, call, 2, v.rank, coords))
+        return gp_lower_undef(lo, call->type);
+    GpElem elem = v.tensor->type->elem;
+    const Mode *mode = is_atomic(lo, call, elem) ? find_mode(lo, call, 3, elem) : NULL;
+    if (!mode)
+        return gp_lower_undef(lo, call->type);
+    for (uint32_t i = 0; i < v.rank; i++)
+        at[i] = gp_tile_line(lo, gp_build2(&lo->b, GpOp_Add, v.first[i], coords[i]), v.tile.dim[i]);
+    GpGathered g = gp_tile_gathered(lo, v.tensor, &v.tile, at);
+    GpElem as = mode->is_unsigned ? unsigned_of(elem) : elem;
+    GpValue *operands[] = {retype(lo, g.base, as), g.offsets,
+                           same_bits(lo, gp_call_scalar(lo, call, 1), as), g.mask};
+    const GpIrType *t = operands[2]->type;
+    GpInst *inst = gp_build(&lo->b, GpOp_AtomicRmw, operands, 4, &t, 1);
+    inst->atomic = mode->atomic;
+    set_ordering(lo, call, 4, Use_Update, inst);
+    set_scope(gp_tile_marker(call, 5), inst);
+    return gp_lower_undef(lo, call->type);
 }
 
 GpVal gp_lower_AtomicSwap(GpLower *lo, const GpLowerCall *call) {

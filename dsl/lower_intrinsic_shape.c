@@ -10,12 +10,16 @@ const char *gp_tile_marker(const GpLowerCall *call, uint32_t arg) {
 
 bool gp_tile_perm(GpLower *lo, const GpType *array, uint32_t rank, GpPerm *out) {
     GpShape axes = gp_lower_adt_shape(lo, array);
+    return gp_tile_is_perm(&axes, rank, out);
+}
+
+bool gp_tile_is_perm(const GpShape *axes, uint32_t rank, GpPerm *out) {
     bool is_taken[GP_MAX_RANK] = {false};
     *out = (GpPerm){.rank = (uint8_t)rank};
-    if (axes.rank != (int)rank)
+    if (axes->rank != (int)rank)
         return false;
     for (uint32_t i = 0; i < rank; i++) {
-        int64_t from = axes.dim[i];
+        int64_t from = axes->dim[i];
         if (from < 0 || from >= (int64_t)rank || is_taken[from])
             return false;
         is_taken[from] = true;

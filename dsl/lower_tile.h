@@ -57,9 +57,19 @@ GpValue *gp_tile_address(GpLower *lo, const GpLowerCall *call, uint32_t arg);
 GpValue *gp_tile_make_tensor(GpLower *lo, GpValue *address, const GpShape *shape,
                              GpValue *const *extents, GpValue *const *strides);
 
+/* Elements of a tensor at `at`, an i64 tile of rank 1 for each axis of `shape`; the mask is false
+** for those beyond it. */
+typedef struct GpGathered {
+    GpValue *base, *offsets, *mask;
+} GpGathered;
+GpGathered gp_tile_gathered(GpLower *lo, GpValue *tensor, const GpShape *shape,
+                            GpValue *const *at);
+GpValue *gp_tile_line(GpLower *lo, GpValue *index, int64_t extent);
+
 /* ---- lower_intrinsic_shape.c */
 /* The axes that an Array type names; false when they are no order of `rank` axes. */
 bool gp_tile_perm(GpLower *lo, const GpType *array, uint32_t rank, GpPerm *out);
+bool gp_tile_is_perm(const GpShape *axes, uint32_t rank, GpPerm *out);
 GpValue *gp_tile_permute(GpLower *lo, GpValue *x, GpPerm perm);
 
 /* ---- lower_round.c */

@@ -18,13 +18,18 @@ bool gp_lower_elem(const GpType *t, GpElem *out) {
     return true;
 }
 
+/* Views that are their tensor; the type says the rest. */
+static bool is_raw_view(const GpType *t) {
+    return gp_ty_is_lang(t, GpLang_GatherScatterView) || gp_ty_is_lang(t, GpLang_StridedView);
+}
+
 bool gp_lower_is_view(const GpType *t) {
     return gp_ty_is_lang(t, GpLang_Tensor) || gp_ty_is_lang(t, GpLang_Global) ||
-           gp_lower_is_partition(t);
+           is_raw_view(t) || gp_lower_is_partition(t);
 }
 
 static bool is_handle(const GpType *t) {
-    return gp_ty_is_lang(t, GpLang_Tile) || gp_ty_is_lang(t, GpLang_Tensor);
+    return gp_ty_is_lang(t, GpLang_Tile) || gp_ty_is_lang(t, GpLang_Tensor) || is_raw_view(t);
 }
 
 bool gp_lower_is_partition(const GpType *t) {

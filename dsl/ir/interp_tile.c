@@ -80,6 +80,16 @@ GpFlow gp_interp_MakeTensor(GpInterp *in, const GpInst *inst) {
     return GpFlow_Next;
 }
 
+GpFlow gp_interp_TensorBase(GpInterp *in, const GpInst *inst) {
+    gp_interp_result(in, inst)->u = (uint64_t)(uintptr_t)get_tensor(in, inst)->base;
+    return GpFlow_Next;
+}
+
+GpFlow gp_interp_Stride(GpInterp *in, const GpInst *inst) {
+    gp_interp_result(in, inst)->i = get_tensor(in, inst)->stride[inst->axis];
+    return GpFlow_Next;
+}
+
 GpFlow gp_interp_Window(GpInterp *in, const GpInst *inst) {
     GpInterpTensor *t = (GpInterpTensor *)(uintptr_t)gp_interp_result(in, inst)->u;
     uint32_t rank = inst->results[0]->type->shape.rank;

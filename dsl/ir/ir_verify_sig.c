@@ -295,6 +295,21 @@ static bool check_MakeTensor(V *v, I *inst) {
     return true;
 }
 
+static bool check_TensorBase(V *v, I *inst) {
+    return need_counts(v, inst, 1, 1) &&
+           need(v, inst, in(inst, 0)->kind == GpIrType_Tensor && out(inst)->kind == GpIrType_Ptr &&
+                             out(inst)->space == GpSpace_Global &&
+                             out(inst)->elem == in(inst, 0)->elem,
+                "it gives an address of the tensor's element type");
+}
+
+static bool check_Stride(V *v, I *inst) {
+    return need_counts(v, inst, 1, 1) &&
+           need(v, inst, in(inst, 0)->kind == GpIrType_Tensor, "it takes a tensor") &&
+           need(v, inst, inst->axis < in(inst, 0)->shape.rank, "the tensor has no such axis") &&
+           need(v, inst, is_scalar(out(inst), GpElem_I64), "the result is an i64");
+}
+
 static bool check_Window(V *v, I *inst) {
     if (!need(v, inst, inst->operand_count >= 1 && inst->result_count == 1,
               "it takes a tensor and gives one"))

@@ -105,6 +105,8 @@ pub mod core {
     pub unsafe fn load_view_tko_mut<E: ElementType, const S: [i32; N], const RANK: usize, O: ordering::Mode, C: scope::Mode, T: tma::Mode>(view: &PartitionMut<E, S>, index: [i32; RANK], memory_ordering: O, memory_scope: C, latency: Option<i32>, tma: T) -> Tile<E, S>;
     #[intrinsic(PartitionWrite, "unchecked")]
     pub unsafe fn store_view_tko_mut<E: ElementType, const S: [i32; N], const RANK: usize, O: ordering::Mode, C: scope::Mode, T: tma::Mode>(view: &mut PartitionMut<E, S>, tile: Tile<E, S>, index: [i32; RANK], memory_ordering: O, memory_scope: C, latency: Option<i32>, tma: T) -> Token;
+    #[intrinsic = "LoadTensor"]
+    pub unsafe fn load_tensor<T: ElementType, const S: [i32; N], const R: [i32; N], const P: [i32; N], const RANK: usize>(dst: &Tensor<i64, S>, idx: [i32; RANK], shape: Shape<R>, strides: Array<P>) -> Tensor<T, R>;
     #[intrinsic = "MakeTensor"]
     pub unsafe fn make_tensor_view<E: ElementType, const S: [i32; N], const P: [i32; N]>(base: PointerTile<*mut E, { [] }>, shape: Shape<S>, strides: Array<P>, token: Token) -> Tensor<E, S>;
     #[intrinsic = "PartitionPadded"]
@@ -760,4 +762,24 @@ pub mod core {
         pub struct Xchg;
         impl Mode for Xchg {}
     }
+}
+
+// The peer's raw views.
+pub mod tileir {
+    use crate::core::*;
+
+    #[lang = "GatherScatterView"]
+    pub struct GatherScatterView<E: ElementType, const S: [i32; N], const AXIS: i32> {}
+    #[lang = "StridedView"]
+    pub struct StridedView<E: ElementType, const S: [i32; N], const STEPS: [i32; N], const MAP: [i32; N]> {}
+    #[intrinsic = "AtomicView"]
+    pub unsafe fn atomic_red_view_tko<E: ElementType, const S: [i32; N], const RANK: usize, M: atomic::Mode, O: ordering::Mode, C: scope::Mode>(view: &mut PartitionMut<E, S>, value: Tile<E, S>, index: [i32; RANK], mode: M, memory_ordering: O, memory_scope: C) -> Token;
+    #[intrinsic = "RawView"]
+    pub unsafe fn make_gather_scatter_view<E: ElementType, const T: [i32; N], const S: [i32; N], const AXIS: i32, P: padding::Mode>(tensor_view: &Tensor<E, T>, tile: Shape<S>, padding_value: P) -> GatherScatterView<E, S, AXIS>;
+    #[intrinsic = "GatherView"]
+    pub unsafe fn load_gather_scatter_view_tko<E: ElementType, const S: [i32; N], const AXIS: i32, const COUNT: i32, O: ordering::Mode, C: scope::Mode>(view: &GatherScatterView<E, S, AXIS>, sparse_index: Tile<i32, { [COUNT] }>, dense_index: i32, token: Token, memory_ordering: O, memory_scope: C) -> (Tile<E, S>, Token);
+    #[intrinsic = "RawView"]
+    pub unsafe fn make_strided_view<E: ElementType, const T: [i32; N], const S: [i32; N], const STEPS: [i32; N], const MAP: [i32; N], P: padding::Mode>(tensor_view: &Tensor<E, T>, tile: Shape<S>, padding_value: P) -> StridedView<E, S, STEPS, MAP>;
+    #[intrinsic = "LoadStrided"]
+    pub unsafe fn load_strided_view_tko<E: ElementType, const S: [i32; N], const STEPS: [i32; N], const MAP: [i32; N], const RANK: usize, O: ordering::Mode, C: scope::Mode>(view: &StridedView<E, S, STEPS, MAP>, index: [i32; RANK], token: Token, memory_ordering: O, memory_scope: C) -> (Tile<E, S>, Token);
 }

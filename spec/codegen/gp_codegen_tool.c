@@ -532,6 +532,8 @@ static void run_op(Tool *t, GpOp op, GpElem elem) {
     case GpSig_Axis:
     case GpSig_Dim:
     case GpSig_MakeTensor:
+    case GpSig_TensorBase:
+    case GpSig_Stride:
     case GpSig_Global:
     case GpSig_Window:
     case GpSig_Below:

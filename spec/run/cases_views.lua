@@ -74,6 +74,37 @@ local KERNELS = [[
       for i in m { for j in n { sum = sum + p.load(coord((i, j))); } }
       z.store(sum);
   }
+  use cutile::tileir::*;
+  #[tile]
+  unsafe fn pile(z: &mut Tensor<f32, {[4, -1]}>, x: &Tensor<f32, {[-1, -1]}>) {
+      let mut p = z.partition_mut(shape![4, 8]);
+      for k in 0..3 { let t = atomic_red_view_tko(&mut p, x.load_tile(shape![4, 8], [program_id(0), program_id(1)]), [0, 0], atomic::AddF, ordering::Relaxed, scope::Device); }
+  }
+  #[tile]
+  unsafe fn rows_of(z: &mut Tensor<f32, {[4, 8]}>, x: &Tensor<f32, {[-1, -1]}>, at: &Tensor<i32, {[-1]}>) {
+      let v: GatherScatterView<f32, {[4, 8]}, 0> = make_gather_scatter_view(x, shape![4, 8], padding::None);
+      let (t, _) = load_gather_scatter_view_tko(&v, at.load_tile(shape![4], [program_id(0)]), program_id(1), new_token_unordered(), ordering::Relaxed, scope::TileBlock);
+      z.store(t);
+  }
+  #[tile]
+  unsafe fn windows(z: &mut Tensor<f32, {[2, 4]}>, x: &Tensor<f32, {[-1, -1]}>) {
+      let v: StridedView<f32, {[2, 4]}, {[1, 3]}, {[1, 0]}> = make_strided_view(x, shape![2, 4], padding::Zero);
+      let (t, _) = load_strided_view_tko(&v, [program_id(0), program_id(1)], new_token_unordered(), ordering::Relaxed, scope::TileBlock);
+      z.store(t);
+  }
+  #[tile]
+  unsafe fn addresses(table: *mut i64, a: *mut f32, b: *mut f32) {
+      let p = pointer_to_tile(table);
+      let pa: Tile<i64, {[]}> = ptr_to_int(pointer_to_tile(a));
+      let pb: Tile<i64, {[]}> = ptr_to_int(pointer_to_tile(b));
+      let t = store_ptr_tko(p, pa, ordering::Weak, None::<scope::TileBlock>, None, None, Latency::<0>);
+      let u = store_ptr_tko(p.offset(1), pb, ordering::Weak, None::<scope::TileBlock>, None, None, Latency::<0>);
+  }
+  #[tile]
+  unsafe fn from_table(z: &mut Tensor<f32, {[4]}>, table: &Tensor<i64, {[-1]}>, n: i32) {
+      let x: Tensor<f32, {[-1]}> = load_tensor(table, [program_id(0)], Shape::<{[-1]}> { dims: &[n] }, Array::<{[-1]}> { dims: &[1] });
+      z.store(x.load_tile(shape![4], [0]));
+  }
   const FIRST: i32 = 3;
   static VISITS: Global<i32, {[]}> = Global::new(FIRST + 2);
   static SUM: Global<AtomicF32, {[]}> = Global::new(0.5);
@@ -224,9 +255,44 @@ function checks.globals(h, k)
   end
 end
 
+function checks.raw_views(h, k)
+  local x, z = gpu.arange(30):reshape { 3, 10 }, gpu.ones { 3, 10 }
+  k.pile(z:tiles { 4, 8 }, x):sync()
+  for i = 0, 2 do
+    for j = 0, 9 do h.check(z[{ i + 1, j + 1 }] == 1 + 3 * (10 * i + j), "pile %d %d: %s", i, j, z[{ i + 1, j + 1 }]) end
+  end
+  local at = gpu.from_table({ 2, -1, 0, 3, 1, 1, 0, 2 }, "i32")
+  z = gpu.ones { 8, 10 }
+  k.rows_of(z:tiles { 4, 8 }, x, at):sync()
+  for i = 1, 8 do
+    for j = 0, 9 do
+      local row = at[i]
+      local want = row >= 0 and row < 3 and 10 * row + j or 0
+      h.check(z[{ i, j + 1 }] == want, "row %d %d: %s", i, j, z[{ i, j + 1 }])
+    end
+  end
+  -- Tile (m, n) holds x[3 n + j][m + i] at (i, j): its axes are those of x the other way round.
+  z = gpu.ones { 6, 4 }
+  k.windows(z:tiles { 2, 4 }, x):sync()
+  for i = 0, 5 do
+    for j = 0, 3 do
+      local r, c = j, i // 2 + i % 2
+      h.check(z[{ i + 1, j + 1 }] == (r < 3 and 10 * r + c or 0), "window %d %d: %s", i, j, z[{ i + 1, j + 1 }])
+    end
+  end
+end
+
+function checks.tables(h, k)
+  local table, a, b = gpu.zeros({ 2 }, "i64"), gpu.arange(4), gpu.full({ 3 }, 5)
+  local z = gpu.zeros { 8 }
+  k.addresses:with { grid = 1 }(table, a, b):sync()
+  k.from_table(z:tiles { 4 }, table, 3):sync()
+  for i, want in ipairs { 0, 1, 2, 0, 5, 5, 5, 0 } do h.check(z[i] == want, "table %d: %s", i, z[i]) end
+end
+
 return function(h)
   local k, wrong
-  for _, name in ipairs { "raw", "overlap", "maps", "ranges", "owned", "nested", "prefix", "bounds", "globals" } do
+  for _, name in ipairs { "raw", "overlap", "maps", "ranges", "owned", "nested", "prefix", "bounds", "globals", "raw_views", "tables" } do
     h.group("views." .. name, function()
       k = k or gpu.kernels(KERNELS, "cases_views")
       wrong = wrong or gpu.kernels((KERNELS:gsub("columns, stride%);", "columns, columns);")), "cases_views")
