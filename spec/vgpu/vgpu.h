@@ -546,6 +546,7 @@ void vg_async_free(VgCta *c);
 /* For reports of deadlocks: what the instruction of the split waits for. */
 void vg_describe_wait(const VgCta *c, const VgSplit *s, char *text, size_t bytes);
 VgOutcome vg_stores_at_exit(VgRun *x, uint32_t mask);
+VgOutcome vg_vprintf(VgRun *x, const VgInst *call);
 /* Registers that a wgmma has in flight must not be touched. */
 VgOutcome vg_check_flight(VgRun *x, const VgInst *in);
 /* The tensor map at an address; NULL: reported. */
