@@ -92,6 +92,23 @@ static void finish(Compile *c, const GpImage *image) {
     c->status = GpStatus_NoMemory;
 }
 
+static GpEmit *open_emit(Compile *c, GpIrFn *fn, uint64_t exchange, GpImage *image) {
+    GpEmit *e = make_emit(c, fn);
+    e->exchange_room = exchange;
+    add_interface(c, e, image);
+    gp_pipe_plan(e);
+    return e;
+}
+
+/* With its loop rotated where that can be and the result still fits. */
+static GpEmit *open_best(Compile *c, uint64_t exchange, GpImage *image) {
+    GpEmit *e = open_emit(c, optimized_copy(c), exchange, image);
+    if (!e->pipe || !gp_pipe_skew(e))
+        return e;
+    e = open_emit(c, (GpIrFn *)(uintptr_t)e->fn, exchange, image);
+    return e->pipe ? e : open_emit(c, optimized_copy(c), exchange, image);
+}
+
 static void compile(GpSession *s, void *ud) {
     (void)s;
     Compile *c = ud;
@@ -100,9 +117,8 @@ static void compile(GpSession *s, void *ud) {
         gp_ir_print(c->fn, c->text);
         return;
     }
-    GpIrFn *fn = optimized_copy(c);
     if (wants_ir) {
-        gp_ir_print(fn, c->text);
+        gp_ir_print(optimized_copy(c), c->text);
         return;
     }
     GpImage image = {0};
@@ -110,9 +126,7 @@ static void compile(GpSession *s, void *ud) {
     GpEmit *e;
     do {
         gp_llvm_done(&c->llvm);
-        e = make_emit(c, fn);
-        e->exchange_room = exchange;
-        add_interface(c, e, &image);
+        e = open_best(c, exchange, &image);
         c->status = run_backend(c, e, &image);
     } while (gp_pipe_wants_more(e, &exchange));
     finish(c, &image);

@@ -120,6 +120,9 @@ LLVMValueRef gp_emit_to_float(GpEmit *e, GpElem elem, LLVMValueRef v);   /* to f
 LLVMValueRef gp_emit_from_float(GpEmit *e, GpElem elem, LLVMValueRef v); /* rounds */
 LLVMValueRef gp_emit_cast(GpEmit *e, LLVMValueRef v, GpElem from, GpElem to);
 LLVMValueRef gp_emit_bitcast(GpEmit *e, LLVMValueRef v, GpElem from, GpElem to);
+/* GPU: two 16-bit elements in one word, and back. */
+LLVMValueRef gp_emit_pair(GpEmit *e, LLVMValueRef low, LLVMValueRef high);
+void gp_emit_unpair(GpEmit *e, LLVMValueRef word, LLVMValueRef *low, LLVMValueRef *high);
 LLVMValueRef gp_emit_math(GpEmit *e, GpOp op, GpElem elem, LLVMValueRef *x, uint32_t count);
 bool gp_math_is_intrinsic(GpOp op);
 bool gp_math_needs_library(GpOp op);

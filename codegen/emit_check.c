@@ -119,7 +119,7 @@ static void lower_check_index(GpEmit *e, const GpInst *inst) {
         return;
     }
     LLVMValueRef ok = LLVMBuildICmp(e->b, LLVMIntULT, index, length, "");
-    if (!gp_pipe_is_producer(e)) /* the consumers report */
+    if (gp_pipe_reports(e, inst))
         gp_emit_check(e, ok, inst->site, index, length, false);
     gp_emit_set(e, inst->results[0], ok);
 }

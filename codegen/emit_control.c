@@ -9,6 +9,7 @@ struct GpJoin {
     GpValue *const *values; /* results of an instruction or parameters of a region */
     uint32_t count;
     GpBound *bound; /* phis, or the buffer of a CPU tile */
+    bool *is_paired; /* by value: a phi holds two registers of 16 bits */
     uint32_t jumps;
     bool is_loop; /* operands of a jump may read the buffers it writes */
 };
@@ -27,12 +28,19 @@ static LLVMTypeRef llvm_type(GpEmit *e, const GpIrType *type) {
                                       : gp_emit_type(e, type->elem);
 }
 
+/* Registers of 16 bits would each take one of 32. */
+static bool can_pair(const GpIrType *type, uint32_t registers) {
+    return type->kind == GpIrType_Tile && gp_elem_info[type->elem].bits == 16 &&
+           registers % 2 == 0;
+}
+
 /* Buffers are those of `share` when it is not NULL. */
 static GpJoin *make_join(GpEmit *e, const char *name, GpValue *const *values, uint32_t count,
                          const GpJoin *share) {
     GpJoin *j = GP_NEW(e->arena, GpJoin);
     *j = (GpJoin){.block = gp_emit_block(e, name), .values = values, .count = count};
     j->bound = GP_NEW_ARRAY(e->arena, GpBound, count);
+    j->is_paired = GP_NEW_ARRAY(e->arena, bool, count);
     LLVMBasicBlockRef here = LLVMGetInsertBlock(e->b);
     gp_emit_at(e, j->block);
     for (uint32_t i = 0; i < count; i++) {
@@ -45,10 +53,13 @@ static GpJoin *make_join(GpEmit *e, const char *name, GpValue *const *values, ui
             j->bound[i].at[0] = gp_tile_cpu_buffer(e, values[i]->type);
             continue;
         }
-        bool is_carried = gp_pipe_carries(e, values[i]);
-        j->bound[i] = gp_emit_bound_make(e, is_carried ? gp_emit_flat_count(e, values[i]) : 0);
+        uint32_t registers = gp_pipe_carries(e, values[i]) ? gp_emit_flat_count(e, values[i]) : 0;
+        j->is_paired[i] = can_pair(values[i]->type, registers);
+        LLVMTypeRef type = j->is_paired[i] ? LLVMInt32TypeInContext(e->ctx)
+                                           : llvm_type(e, values[i]->type);
+        j->bound[i] = gp_emit_bound_make(e, j->is_paired[i] ? registers / 2 : registers);
         for (uint32_t r = 0; r < j->bound[i].count; r++)
-            j->bound[i].at[r] = LLVMBuildPhi(e->b, llvm_type(e, values[i]->type), "");
+            j->bound[i].at[r] = LLVMBuildPhi(e->b, type, "");
     }
     gp_emit_at(e, here);
     return j;
@@ -76,11 +87,24 @@ static void carry_tiles(GpEmit *e, GpJoin *j, GpValue *const *operands) {
             gp_tile_cpu_copy(e, j->values[i]->type, temporary[i], j->bound[i].at[0]);
 }
 
+static GpBound pair_up(GpEmit *e, const GpBound *from, uint32_t words) {
+    GpBound out = gp_emit_bound_make(e, words);
+    bool is_uniform = from->count == 1;
+    for (uint32_t r = 0; r < words; r++)
+        out.at[r] = gp_emit_pair(e, from->at[is_uniform ? 0 : 2UL * r],
+                                 from->at[is_uniform ? 0 : 2UL * r + 1]);
+    return out;
+}
+
 static void jump(GpEmit *e, GpJoin *j, GpValue *const *operands) {
     GpBound *from = GP_NEW_ARRAY(e->arena, GpBound, j->count);
     carry_tiles(e, j, operands);
-    for (uint32_t i = 0; i < j->count; i++)
-        from[i] = gp_emit_operand(e, operands[i], j->values[i]);
+    for (uint32_t i = 0; i < j->count; i++) {
+        if (gp_pipe_carries(e, j->values[i]))
+            from[i] = gp_emit_operand(e, operands[i], j->values[i]);
+        if (j->is_paired[i] && j->bound[i].count)
+            from[i] = pair_up(e, &from[i], j->bound[i].count);
+    }
     LLVMBasicBlockRef here = LLVMGetInsertBlock(e->b);
     for (uint32_t i = 0; i < j->count; i++) {
         if (is_cpu_tile(e, j->values[i]))
@@ -95,8 +119,15 @@ static void jump(GpEmit *e, GpJoin *j, GpValue *const *operands) {
 }
 
 static void bind_join(GpEmit *e, const GpJoin *j) {
-    for (uint32_t i = 0; i < j->count; i++)
-        e->bound[j->values[i]->id] = j->bound[i];
+    for (uint32_t i = 0; i < j->count; i++) {
+        GpBound bound = j->bound[i];
+        if (j->is_paired[i]) {
+            bound = gp_emit_bound_make(e, 2 * j->bound[i].count);
+            for (uint32_t r = 0; r < j->bound[i].count; r++)
+                gp_emit_unpair(e, j->bound[i].at[r], &bound.at[2UL * r], &bound.at[2UL * r + 1]);
+        }
+        e->bound[j->values[i]->id] = bound;
+    }
 }
 
 /* Goes on at the join. Without a jump to it the code after is dead: its values are poison. */

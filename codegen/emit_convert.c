@@ -314,3 +314,47 @@ LLVMValueRef gp_emit_bitcast(GpEmit *e, LLVMValueRef v, GpElem from, GpElem to) 
         return gp_emit_from_float(e, to, bits);
     return gp_emit_from_mem(e, to, bits);
 }
+
+/* The float of which `v` holds the rounded bits; NULL: it holds something else. */
+static LLVMValueRef unrounded(LLVMValueRef v) {
+    LLVMValueRef half = LLVMIsABitCastInst(v) ? LLVMGetOperand(v, 0) : NULL;
+    LLVMValueRef from = half && LLVMIsAFPTruncInst(half) ? LLVMGetOperand(half, 0) : NULL;
+    return from && LLVMGetTypeKind(LLVMTypeOf(from)) == LLVMFloatTypeKind ? from : NULL;
+}
+
+static LLVMValueRef round_pair(GpEmit *e, LLVMValueRef half, LLVMValueRef low, LLVMValueRef high) {
+    bool is_brain = LLVMGetTypeKind(LLVMTypeOf(half)) == LLVMBFloatTypeKind;
+    LLVMValueRef args[] = {high, low};
+    const char *name = is_brain ? "llvm.nvvm.ff2bf16x2.rn" : "llvm.nvvm.ff2f16x2.rn";
+    return gp_emit_intrinsic(e, name, NULL, args, 2);
+}
+
+/* The word of which `low` and `high` are the halves; NULL: there is none yet. */
+static LLVMValueRef whole_word(LLVMValueRef low, LLVMValueRef high) {
+    if (!LLVMIsAExtractElementInst(low) || !LLVMIsAExtractElementInst(high))
+        return NULL;
+    LLVMValueRef vector = LLVMGetOperand(low, 0), a = LLVMGetOperand(low, 1);
+    LLVMValueRef b = LLVMGetOperand(high, 1);
+    bool is_pair = LLVMGetOperand(high, 0) == vector && LLVMIsABitCastInst(vector) &&
+                   LLVMConstIntGetZExtValue(a) == 0 && LLVMConstIntGetZExtValue(b) == 1;
+    return is_pair ? LLVMGetOperand(vector, 0) : NULL;
+}
+
+LLVMValueRef gp_emit_pair(GpEmit *e, LLVMValueRef low, LLVMValueRef high) {
+    LLVMTypeRef pair = LLVMVectorType(LLVMTypeOf(low), 2), word = LLVMInt32TypeInContext(e->ctx);
+    LLVMValueRef a = unrounded(low), b = unrounded(high), v = whole_word(low, high);
+    if (v)
+        return v;
+    if (a && b && LLVMTypeOf(LLVMGetOperand(low, 0)) == LLVMTypeOf(LLVMGetOperand(high, 0)))
+        return LLVMBuildBitCast(e->b, round_pair(e, LLVMGetOperand(low, 0), a, b), word, "");
+    v = LLVMBuildInsertElement(e->b, LLVMGetPoison(pair), low, gp_emit_i32(e, 0), "");
+    v = LLVMBuildInsertElement(e->b, v, high, gp_emit_i32(e, 1), "");
+    return LLVMBuildBitCast(e->b, v, word, "");
+}
+
+void gp_emit_unpair(GpEmit *e, LLVMValueRef word, LLVMValueRef *low, LLVMValueRef *high) {
+    LLVMTypeRef pair = LLVMVectorType(LLVMInt16TypeInContext(e->ctx), 2);
+    LLVMValueRef v = LLVMBuildBitCast(e->b, word, pair, "");
+    *low = LLVMBuildExtractElement(e->b, v, gp_emit_i32(e, 0), "");
+    *high = LLVMBuildExtractElement(e->b, v, gp_emit_i32(e, 1), "");
+}

@@ -1,5 +1,6 @@
 /* Math functions: LLVM intrinsics where both backends are exact; polynomials on the CPU and the
-** special function unit on the GPU for some in f32; else calls of the device library or of libm (whose symbols cpu.c gives to the JIT). */
+** special function unit on the GPU for some in f32; else calls of the device library or of libm (whose
+** symbols cpu.c gives to the JIT). */
 #include "codegen/emit.h"
 
 typedef struct MathRow {
@@ -50,6 +51,14 @@ static LLVMValueRef call_library(GpEmit *e, GpOp op, GpElem elem, LLVMValueRef *
     return call;
 }
 
+/* Zero in place of what is below the least normal f32; NaN stays. */
+static LLVMValueRef flush(GpEmit *e, LLVMValueRef v) {
+    LLVMTypeRef type = LLVMTypeOf(v);
+    LLVMValueRef least = LLVMConstReal(type, 0x1p-126);
+    LLVMValueRef is_less = LLVMBuildFCmp(e->b, LLVMRealOLT, v, least, "");
+    return LLVMBuildSelect(e->b, is_less, LLVMConstNull(type), v, "");
+}
+
 LLVMValueRef gp_emit_math(GpEmit *e, GpOp op, GpElem elem, LLVMValueRef *x, uint32_t count) {
     LLVMTypeRef type = LLVMTypeOf(x[0]);
     if (op == GpOp_Rsqrt) {
@@ -60,6 +69,8 @@ LLVMValueRef gp_emit_math(GpEmit *e, GpOp op, GpElem elem, LLVMValueRef *x, uint
     gp_assert(row->intrinsic && row->args == count);
     if (row->intrinsic[0])
         return gp_emit_intrinsic(e, row->intrinsic, type, x, count);
+    if (op == GpOp_Exp2Flush && !(e->is_gpu && elem == GpElem_F32))
+        return flush(e, gp_emit_math(e, GpOp_Exp2, elem, x, count));
     LLVMValueRef inline_value = e->is_gpu ? gp_emit_special(e, op, x[0]) : gp_emit_poly(e, op, x[0]);
     return inline_value ? inline_value : call_library(e, op, elem, x, count);
 }

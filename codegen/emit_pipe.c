@@ -11,7 +11,8 @@
 
 enum {
     WARPGROUP_THREADS = 128,
-    CONSUMER_BARRIER = 1, /* hardware barrier of all consumers */
+    CONSUMER_BARRIER = 1, /* hardware barrier of all consumers; stores have the next ones */
+    TURN_BARRIER = 6,
     PRODUCER_REGISTERS = 40,
     CONSUMER_REGISTERS = 232,
     BEYOND = 0x40000000, /* no tensor has this coordinate */
@@ -33,7 +34,9 @@ bool gp_pipe_carries(const GpEmit *e, const GpValue *v) {
     return !e->pipe || e->pipe->role == GpPipe_Consumer || e->pipe->in_slice[v->id];
 }
 
-bool gp_pipe_is_producer(const GpEmit *e) { return e->pipe && e->pipe->role == GpPipe_Producer; }
+bool gp_pipe_reports(const GpEmit *e, const GpInst *check) {
+    return !e->pipe || e->pipe->role == GpPipe_Producer || !gp_map_has(&e->pipe->slice, check);
+}
 
 /* ---- Shared memory and barriers ---------------------------------------------------------- */
 
@@ -91,6 +94,34 @@ void gp_pipe_barrier(GpEmit *e) {
     LLVMValueRef args[] = {gp_emit_i32(e, CONSUMER_BARRIER),
                            gp_emit_i32(e, gp_pipe_tile_threads(e->pipe))};
     call(e, "llvm.nvvm.barrier.cta.sync.aligned.count", args, 2);
+}
+
+/* A hardware barrier for each warpgroup's turn: itself and the other, which arrives. */
+static void turn_barrier(GpEmit *e, const char *name, LLVMValueRef id) {
+    LLVMValueRef args[] = {id, gp_emit_i32(e, INT64_C(2) * WARPGROUP_THREADS)};
+    call(e, name, args, 2);
+}
+
+void gp_pipe_take_turn(GpEmit *e) {
+    turn_barrier(e, "llvm.nvvm.barrier.cta.sync.aligned.count",
+                 LLVMBuildAdd(e->b, e->pipe->warpgroup, gp_emit_i32(e, TURN_BARRIER), ""));
+}
+
+void gp_pipe_give_turn(GpEmit *e) {
+    turn_barrier(e, "llvm.nvvm.barrier.cta.arrive.aligned.count",
+                 LLVMBuildSub(e->b, gp_emit_i32(e, TURN_BARRIER + 1), e->pipe->warpgroup, ""));
+}
+
+/* The first turn is the first warpgroup's. */
+static void open_turns(GpEmit *e) {
+    LLVMBasicBlockRef give = gp_emit_block(e, "give"), start = gp_emit_block(e, "start");
+    LLVMValueRef is_second =
+        LLVMBuildICmp(e->b, LLVMIntEQ, e->pipe->warpgroup, gp_emit_i32(e, 1), "");
+    LLVMBuildCondBr(e->b, is_second, give, start);
+    gp_emit_at(e, give);
+    gp_pipe_give_turn(e);
+    LLVMBuildBr(e->b, start);
+    gp_emit_at(e, start);
 }
 
 /* ---- Rings ------------------------------------------------------------------------------- */
@@ -157,7 +188,7 @@ void gp_pipe_coords(GpEmit *e, const GpInst *inst, LLVMValueRef *out) {
 
 static void copy_panel(GpEmit *e, const GpFeed *f, uint32_t panel, LLVMValueRef stage,
                        LLVMValueRef const *coord) {
-    const GpChannel *c = f->channel;
+    const GpChannel *c = f->group->channel;
     int rank = gp_tile_shape(f->load)->rank;
     LLVMValueRef args[2 + GP_MAX_RANK + 6] = {NULL};
     uint32_t count = 0, width = f->panel_bytes / gp_elem_info[f->load->results[0]->type->elem].bytes;
@@ -182,8 +213,8 @@ static void copy_panel(GpEmit *e, const GpFeed *f, uint32_t panel, LLVMValueRef 
 }
 
 static void produce(GpEmit *e, const GpFeed *f) {
-    GpChannel *c = f->channel;
-    if (f->load == c->opener) {
+    GpChannel *c = f->group->channel;
+    if (f->load == f->group->opener) {
         c->now = read_counter(e, c->stage);
         wait_phase(e, stage_barrier(e, c, c->now, EMPTY), read_counter(e, c->phase));
         LLVMValueRef args[] = {stage_barrier(e, c, c->now, 0),
@@ -194,7 +225,7 @@ static void produce(GpEmit *e, const GpFeed *f) {
     gp_pipe_coords(e, f->load, coord);
     for (uint32_t i = 0; i < f->panels; i++)
         copy_panel(e, f, i, c->now, coord);
-    if (f->load == c->closer)
+    if (f->load == f->group->closer)
         advance(e, c, c->now);
 }
 
@@ -204,8 +235,8 @@ bool gp_pipe_load(GpEmit *e, const GpInst *inst) {
         return false;
     if (e->pipe->role == GpPipe_Producer)
         produce(e, f);
-    else if (!f->channel->is_ring)
-        (void)gp_pipe_stage(e, f->channel);
+    else if (!f->group->channel->is_ring)
+        (void)gp_pipe_stage(e, f->group->channel);
     return true;
 }
 
@@ -288,6 +319,8 @@ static void emit_consumer(GpEmit *e, LLVMBasicBlockRef end) {
     e->pipe->role = GpPipe_Consumer;
     set_registers(e, "inc", CONSUMER_REGISTERS);
     open_rings(e, 0);
+    if (e->pipe->turn_opens)
+        open_turns(e);
     walk_grid(e);
     gp_pipe_drain_stores(e);
     LLVMBuildBr(e->b, end);

@@ -69,7 +69,7 @@ static void write_block(GpEmit *e, const Store *s, uint32_t turn, uint32_t block
                           add(e, s->base, gp_emit_i32(e, (int64_t)panel)));
     args[0] = gp_pipe_at(e, at);
     for (uint32_t i = 0; i < 4; i++)
-        args[1 + i] = gp_wgmma_pack(e, gp_gpu_at(&s->value, s->at[first + 2 * i]),
+        args[1 + i] = gp_emit_pair(e, gp_gpu_at(&s->value, s->at[first + 2 * i]),
                                     gp_gpu_at(&s->value, s->at[first + 2 * i + 1]));
     gp_emit_intrinsic(e, "llvm.nvvm.stmatrix.sync.aligned.m8n8.x4.b16",
                       gp_emit_ptr_type(e, GpSpace_Shared), args, 5);

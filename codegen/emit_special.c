@@ -33,5 +33,7 @@ LLVMValueRef gp_emit_special(GpEmit *e, GpOp op, LLVMValueRef x) {
         return NULL;
     if (op == GpOp_Exp)
         return emit_exp(e, x);
+    if (op == GpOp_Exp2Flush)
+        return exp2_of(e, "llvm.nvvm.ex2.approx.ftz", x);
     return op == GpOp_Exp2 ? exp2_of(e, "llvm.nvvm.ex2.approx", x) : NULL;
 }

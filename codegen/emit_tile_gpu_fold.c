@@ -45,6 +45,8 @@ static LLVMValueRef load_shared(GpEmit *e, GpElem elem, LLVMValueRef shared, LLV
     return gp_emit_mem_load(e, elem, gp_emit_gep(e, elem, shared, index));
 }
 
+enum { CHAINS = 4 };
+
 /* A reduction under way. The totals are in the slice of the operand's layout. */
 typedef struct Fold {
     const GpInst *inst;
@@ -55,9 +57,12 @@ typedef struct Fold {
     LLVMValueRef warp_part; /* i64 */
 } Fold;
 
+/* In several chains for each total, which need not wait for each other. */
 static void fold_registers(GpEmit *e, Fold *d) {
     uint32_t count = gp_layout_registers(d->from->layout);
     d->total = gp_emit_bound_make(e, gp_layout_registers(d->to->layout));
+    LLVMValueRef *part = GP_NEW_ARRAY(e->arena, LLVMValueRef, (size_t)d->total.count * CHAINS);
+    uint32_t *taken = GP_NEW_ARRAY(e->arena, uint32_t, d->total.count);
     for (uint32_t r = 0; r < count; r++) {
         LLVMValueRef x = gp_gpu_register(e, d->inst->operands[0], r);
         int32_t at[GP_MAX_RANK];
@@ -66,8 +71,16 @@ static void fold_registers(GpEmit *e, Fold *d) {
         for (int a = d->inst->axis; a + 1 < d->from->shape.rank; a++)
             at[a] = at[a + 1];
         gp_assert(gp_layout_register(d->to->layout, at, &g));
-        LLVMValueRef *total = &d->total.at[g];
-        *total = *total ? gp_emit_combination(e, d->inst, *total, x) : x;
+        LLVMValueRef *chain = &part[(size_t)g * CHAINS + taken[g]++ % CHAINS];
+        *chain = *chain ? gp_emit_combination(e, d->inst, *chain, x) : x;
+    }
+    for (uint32_t g = 0; g < d->total.count; g++) {
+        LLVMValueRef *chain = &part[(size_t)g * CHAINS];
+        for (uint32_t width = CHAINS / 2; width > 0; width /= 2)
+            for (uint32_t i = 0; i < width; i++)
+                if (chain[i + width])
+                    chain[i] = gp_emit_combination(e, d->inst, chain[i], chain[i + width]);
+        d->total.at[g] = chain[0];
     }
 }
 

@@ -61,7 +61,7 @@ static uint64_t swizzle_code(uint32_t panel_bytes) {
 /* `line` is the first line (or, transposed, column) of the operand's part, a multiple of 8. */
 static Operand open_operand(GpEmit *e, const GpFeedView *v, bool is_b, LLVMValueRef line) {
     const GpFeed *f = v->feed;
-    GpChannel *c = f->channel;
+    GpChannel *c = f->group->channel;
     Operand o = {.is_transposed = v->is_swapped != is_b};
     uint64_t panel = (uint64_t)f->lines * f->panel_bytes, leading = 16;
     LLVMValueRef at = LLVMBuildMul(e->b, gp_pipe_stage(e, c), gp_emit_i32(e, (int64_t)c->stage_bytes), "");
@@ -109,37 +109,13 @@ uint32_t *gp_wgmma_places(GpEmit *e, const GpShapeLayout *s) {
     return at;
 }
 
-/* The float of which `v` holds the rounded bits; NULL: it holds something else. */
-static LLVMValueRef unrounded(LLVMValueRef v) {
-    LLVMValueRef half = LLVMIsABitCastInst(v) ? LLVMGetOperand(v, 0) : NULL;
-    LLVMValueRef from = half && LLVMIsAFPTruncInst(half) ? LLVMGetOperand(half, 0) : NULL;
-    return from && LLVMGetTypeKind(LLVMTypeOf(from)) == LLVMFloatTypeKind ? from : NULL;
-}
-
-static LLVMValueRef round_pair(GpEmit *e, LLVMValueRef half, LLVMValueRef low, LLVMValueRef high) {
-    bool is_brain = LLVMGetTypeKind(LLVMTypeOf(half)) == LLVMBFloatTypeKind;
-    LLVMValueRef args[] = {high, low};
-    const char *name = is_brain ? "llvm.nvvm.ff2bf16x2.rn" : "llvm.nvvm.ff2f16x2.rn";
-    return gp_emit_intrinsic(e, name, NULL, args, 2);
-}
-
-LLVMValueRef gp_wgmma_pack(GpEmit *e, LLVMValueRef low, LLVMValueRef high) {
-    LLVMTypeRef pair = LLVMVectorType(LLVMTypeOf(low), 2), word = LLVMInt32TypeInContext(e->ctx);
-    LLVMValueRef a = unrounded(low), b = unrounded(high), v;
-    if (a && b && LLVMTypeOf(LLVMGetOperand(low, 0)) == LLVMTypeOf(LLVMGetOperand(high, 0)))
-        return LLVMBuildBitCast(e->b, round_pair(e, LLVMGetOperand(low, 0), a, b), word, "");
-    v = LLVMBuildInsertElement(e->b, LLVMGetPoison(pair), low, gp_emit_i32(e, 0), "");
-    v = LLVMBuildInsertElement(e->b, v, high, gp_emit_i32(e, 1), "");
-    return LLVMBuildBitCast(e->b, v, word, "");
-}
-
 static GpBound pack_operand(GpEmit *e, const GpValue *v) {
     const GpShapeLayout *s = gp_wgmma_layout(e, &v->type->shape);
     const uint32_t *at = gp_wgmma_places(e, s);
     GpBound from = gp_gpu_convert(e, v, s), out;
     out = gp_emit_bound_make(e, gp_layout_registers(s->layout) / 2);
     for (uint32_t i = 0; i < out.count; i++)
-        out.at[i] = gp_wgmma_pack(e, gp_gpu_at(&from, at[2UL * i]), gp_gpu_at(&from, at[2UL * i + 1]));
+        out.at[i] = gp_emit_pair(e, gp_gpu_at(&from, at[2UL * i]), gp_gpu_at(&from, at[2UL * i + 1]));
     return out;
 }
 
@@ -265,8 +241,12 @@ void gp_wgmma(GpEmit *e, const GpInst *inst) {
     const GpShapeLayout *layout = gp_wgmma_layout(e, &inst->results[0]->type->shape);
     const uint32_t *places = gp_wgmma_places(e, layout);
     p.sums = start_sums(e, &p, places);
+    if (inst == pipe->turn_opens)
+        gp_pipe_take_turn(e);
     for (uint32_t turn = 0; turn < p.turns; turn++)
         issue_turn(e, &p, turn);
+    if (inst == pipe->turn_closes)
+        gp_pipe_give_turn(e);
     if (goes_on)
         pipe->pending[pipe->pending_count - 1].sums.count = 0;
     pipe->pending[pipe->pending_count++] = (GpPending){inst, p.sums, p.words};
@@ -291,10 +271,10 @@ static void bind_sums(GpEmit *e, const GpPending *done, LLVMValueRef *at) {
 }
 
 static void release_read(GpEmit *e, const GpInst *product) {
-    for (uint32_t i = 0; i < e->pipe->channel_count; i++) {
-        GpChannel *c = &e->pipe->channels[i];
-        if (c->is_ring && c->last == product)
-            gp_pipe_release(e, c);
+    for (uint32_t i = 0; i < e->pipe->group_count; i++) {
+        const GpGroup *g = &e->pipe->groups[i];
+        if (g->channel->is_ring && g->last == product)
+            gp_pipe_release(e, g->channel);
     }
 }
 

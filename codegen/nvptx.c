@@ -127,7 +127,6 @@ GpStatus gp_nvptx_compile(GpEmit *e, GpStage stage, GpText *text, GpImage *image
     if (!gp_llvm_init(e->llvm, e->fn->name, "nvptx64-nvidia-cuda", gp_target_cpu(e->target),
                       features))
         return GpStatus_Compiler;
-    gp_pipe_plan(e);
     e->ctx = e->llvm->ctx, e->module = e->llvm->module, e->b = e->llvm->builder;
     uint64_t exchange;
     if (!emit_function(e) || gp_pipe_wants_more(e, &exchange))

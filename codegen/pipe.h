@@ -24,6 +24,7 @@ enum {
 };
 
 typedef struct GpFeed GpFeed;
+typedef struct GpGroup GpGroup;
 typedef struct GpChannel GpChannel;
 
 /* A load that the producer makes: a matrix of `lines` lines, `width` elements each, innermost in
@@ -31,22 +32,29 @@ typedef struct GpChannel GpChannel;
 ** swizzled as wide as they are. */
 struct GpFeed {
     const GpInst *load;
-    GpChannel *channel;
+    GpGroup *group;
     uint32_t lines, width, panel_bytes, panels;
     uint64_t offset; /* in a stage */
     uint32_t map;    /* index into GpImage.maps */
 };
 
-struct GpChannel {
-    const GpRegion *region; /* where its loads stand */
-    const GpInst *first, *last; /* the products that read it */
+/* Loads of one region that the same products read: they arrive together. */
+struct GpGroup {
+    const GpRegion *region;
+    const GpInst *first, *last;     /* the products */
     const GpInst *opener, *closer; /* its first load and its last */
-    bool is_ring; /* false: loaded once, one stage, never given back */
+    uint64_t bytes;
+    GpChannel *channel;
+};
+
+/* Stages in shared memory that groups of the same tiles go through. */
+struct GpChannel {
+    bool is_ring; /* false: one stage, given back at the end of the kernel's body */
     uint32_t stages;
     uint64_t stage_bytes, offset; /* in dynamic shared memory */
     uint64_t barriers;            /* offset of full and empty of stage 0; 16 bytes a stage */
     LLVMValueRef stage, phase;    /* of the role being emitted: addresses of its counters */
-    LLVMValueRef now;             /* consumers: the stage that is being read; NULL: none */
+    LLVMValueRef now;             /* the stage that is being filled or read; NULL: none */
 };
 
 /* A store that leaves through shared memory. `value` is what it stores, as a matrix. */
@@ -73,6 +81,8 @@ typedef struct GpPending GpPending; /* products under way: emit_wgmma.c */
 struct GpPipe {
     GpFeed *feeds;
     uint32_t feed_count;
+    GpGroup *groups;
+    uint32_t group_count;
     GpChannel *channels;
     uint32_t channel_count;
     uint32_t warpgroups; /* of consumers */
@@ -93,6 +103,7 @@ struct GpPipe {
     uint64_t shared_bytes;
     uint64_t exchange_at, exchange_room, exchange_bytes; /* planned; used */
     LLVMValueRef shared;   /* dynamic shared memory */
+    const GpInst *turn_opens, *turn_closes; /* products; NULL: nobody waits for a turn */
     GpPipeRole role;
     LLVMValueRef warpgroup; /* i32, of this thread */
     LLVMValueRef number, count; /* i32: of this block; persistent: of those that run */
@@ -114,13 +125,32 @@ void gp_pipe_plan(GpEmit *e);
 bool gp_pipe_view(const GpPipe *p, const GpValue *v, GpFeedView *out);
 uint32_t gp_pipe_block_threads(const GpPipe *p);
 uint32_t gp_pipe_tile_threads(const GpPipe *p); /* those that hold tiles */
+/* The two axes of a tile that are not 1; false when there are more or fewer. */
+bool gp_pipe_matrix_axes(const GpShape *shape, int axis[2]);
+/* Only axes of extent 1 come or go. */
+bool gp_pipe_drops_units(const GpInst *reshape);
+
+/* pipe_channel.c: false when the loads and stores do not fit shared memory. */
+bool gp_pipe_place_channels(GpEmit *e, GpPipe *p);
+
+/* pipe_abi.c */
+void gp_pipe_add_maps(GpEmit *e, GpPipe *p);
+void gp_pipe_extend_abi(GpEmit *e, GpPipe *p);
+/* Takes the hidden parameters; how many there are. */
+uint32_t gp_pipe_params(GpEmit *e, LLVMValueRef *args);
+void gp_pipe_attributes(GpEmit *e); /* of the hidden parameters */
 /* Where the exchange buffer of `bytes` is. With more than was put by for it the kernel has to be
 ** compiled again: gp_pipe_wants_more. */
 LLVMValueRef gp_pipe_exchange(GpEmit *e, uint64_t bytes);
 bool gp_pipe_wants_more(const GpEmit *e, uint64_t *exchange);
-
 /* What the image says of it: parameters, maps, shared memory, the schedule. */
 void gp_pipe_describe(const GpEmit *e, GpImage *image);
+
+/* pipe_skew.c: rotates a loop of two products, in place; true when there was one. The plan is void
+** then. */
+bool gp_pipe_skew(GpEmit *e);
+/* Finds the loop whose products two warpgroups issue by turns. */
+void gp_pipe_find_turns(GpEmit *e, GpPipe *p);
 
 /* pipe_slice.c: marks what the producer emits; false when it would need more than scalars. */
 bool gp_pipe_slice(GpEmit *e, GpPipe *p);
@@ -130,11 +160,9 @@ void gp_pipe_emit(GpEmit *e); /* both roles, in place of gp_emit_body */
 /* Whether the role that is being emitted has the instruction or the carried value at all. */
 bool gp_pipe_has(const GpEmit *e, const GpInst *inst);
 bool gp_pipe_carries(const GpEmit *e, const GpValue *v);
-bool gp_pipe_is_producer(const GpEmit *e);
-/* Takes the hidden parameters; how many there are. */
-uint32_t gp_pipe_params(GpEmit *e, LLVMValueRef *args);
-/* Of the kernel: attributes of the hidden parameters. */
-void gp_pipe_attributes(GpEmit *e);
+/* Whether the role reports a check's failure. The producer does where it has the check: a call would
+** make consumers wait for their products. */
+bool gp_pipe_reports(const GpEmit *e, const GpInst *check);
 /* Consumers, before an instruction: waits for the products it reads. */
 void gp_pipe_before(GpEmit *e, const GpInst *inst);
 void gp_pipe_return(GpEmit *e); /* the end of the kernel's body */
@@ -145,6 +173,9 @@ bool gp_pipe_load(GpEmit *e, const GpInst *inst); /* false: not a feed */
 LLVMValueRef gp_pipe_stage(GpEmit *e, GpChannel *c); /* waits until it is full; consumers */
 void gp_pipe_release(GpEmit *e, GpChannel *c);
 void gp_pipe_barrier(GpEmit *e); /* of all consumers */
+/* Around the products of a turn: waits for this warpgroup's; gives it to the other. */
+void gp_pipe_take_turn(GpEmit *e);
+void gp_pipe_give_turn(GpEmit *e);
 LLVMValueRef gp_pipe_at(GpEmit *e, LLVMValueRef offset); /* in dynamic shared memory; i32 */
 
 /* emit_pipe_store.c */
@@ -170,8 +201,6 @@ void gp_wgmma(GpEmit *e, const GpInst *inst);
 uint32_t *gp_wgmma_places(GpEmit *e, const GpShapeLayout *s);
 /* The layout of a product's sums, or of its first operand in registers. */
 const GpShapeLayout *gp_wgmma_layout(GpEmit *e, const GpShape *shape);
-/* Two 16-bit neighbours of a row in one word. */
-LLVMValueRef gp_wgmma_pack(GpEmit *e, LLVMValueRef low, LLVMValueRef high);
 /* Waits for the first `count` pending products. */
 void gp_wgmma_settle(GpEmit *e, uint32_t count);
 

@@ -43,7 +43,7 @@ static void find_axes(GpEmit *e, const GpPipe *p, uint8_t *loads, uint8_t *lengt
     *loads = *lengths = 0;
     for (uint32_t i = 0; i < p->feed_count; i++) {
         const GpInst *load = p->feeds[i].load;
-        if (!p->feeds[i].channel->is_ring)
+        if (!p->feeds[i].group->channel->is_ring)
             continue;
         for (uint32_t k = 1; k < load->operand_count; k++)
             *loads |= axes_of(&d, load->operands[k]);

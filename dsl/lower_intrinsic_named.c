@@ -227,9 +227,13 @@ GpVal gp_lower_RootMode(GpLower *lo, const GpLowerCall *call) {
 }
 
 GpVal gp_lower_MathMode(GpLower *lo, const GpLowerCall *call) {
-    GpValue *x = flush(lo, call, 1, gp_call_scalar(lo, call, 0));
-    GpOp op = gp_call_is(call, "exp2") ? GpOp_Exp2 : GpOp_Rsqrt;
-    return gp_call_result(lo, call, flush(lo, call, 1, gp_build1(&lo->b, op, x)));
+    GpValue *x = gp_call_scalar(lo, call, 0);
+    bool flushes = is_mode(call, 1, "Enabled") && x->type->elem == GpElem_F32;
+    if (gp_call_is(call, "exp2")) /* of a subnormal number it is 1 either way */
+        return gp_call_result(lo, call,
+                              gp_build1(&lo->b, flushes ? GpOp_Exp2Flush : GpOp_Exp2, x));
+    GpValue *root = gp_build1(&lo->b, GpOp_Rsqrt, flush(lo, call, 1, x));
+    return gp_call_result(lo, call, flush(lo, call, 1, root));
 }
 
 /* ---- Conversions ---------------------------------------------------------------------------- */

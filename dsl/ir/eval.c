@@ -17,6 +17,9 @@ static int64_t sint_div(int64_t x, int64_t y) {
 
 static int64_t sint_rem(int64_t x, int64_t y) { return y == 0 || y == -1 ? 0 : x % y; }
 
+static float f32_flush(float x) { return x < 0x1p-126f ? 0.0f : x; }
+static double f64_flush(double x) { return x < 0x1p-126 ? 0.0 : x; }
+
 static float f32_min(float x, float y) {
     if (isnan(x) || isnan(y)) return isnan(x) ? y : x;
     return x < y || (x == y && signbit(x)) ? x : y;

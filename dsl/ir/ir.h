@@ -265,6 +265,10 @@ void gp_ir_walk(GpIrFn *fn, GpWalk order, void (*visit)(GpInst *inst, void *ud),
 void gp_ir_apply_forwards(GpIrFn *fn);
 void gp_ir_number(GpIrFn *fn); /* dense ids in program order */
 GpIrFn *gp_ir_clone(GpArena *arena, const GpIrFn *fn);
+/* A copy of an instruction, regions included, at the insertion point. `map`, by id of the values that
+** were there before the first copy: what stands for an operand in the copy, NULL for itself; gets
+** the copy's results and parameters. Not of jumps out of the copy. */
+GpInst *gp_ir_copy(GpBuilder *b, const GpInst *inst, GpValue **map);
 /* How often each value is an operand, indexed by id; fn->next_id entries in `arena`. */
 uint32_t *gp_ir_count_uses(const GpIrFn *fn, GpArena *arena);
 /* The effect of an instruction: that of its operation, but a gather that is ordered against other

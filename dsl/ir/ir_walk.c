@@ -75,6 +75,43 @@ bool gp_ir_region_writes(const GpRegion *r) {
     return false;
 }
 
+static void copy_region(GpIrFn *fn, const GpRegion *from, GpRegion *to, GpValue **map) {
+    GpBuilder b = {.fn = fn, .region = to};
+    for (uint32_t i = 0; i < from->param_count; i++) {
+        const GpValue *v = from->params[i];
+        map[v->id] = gp_ir_region_param(fn, to, v->type, v->name);
+    }
+    for (const GpInst *inst = from->first; inst; inst = inst->next) gp_ir_copy(&b, inst, map);
+}
+
+GpInst *gp_ir_copy(GpBuilder *b, const GpInst *inst, GpValue **map) {
+    GpArena *arena = b->fn->arena;
+    GpValue **operands = GP_NEW_ARRAY(arena, GpValue *, inst->operand_count);
+    const GpIrType **types = GP_NEW_ARRAY(arena, const GpIrType *, inst->result_count);
+    for (uint32_t i = 0; i < inst->operand_count; i++) {
+        GpValue *v = inst->operands[i];
+        operands[i] = map[v->id] ? map[v->id] : v;
+    }
+    for (uint32_t i = 0; i < inst->result_count; i++) types[i] = inst->results[i]->type;
+    gp_assert(!inst->target);
+    b->span = inst->span;
+    GpInst *to = gp_build(b, inst->op, operands, inst->operand_count, types, inst->result_count);
+    GpInst made = *to;
+    *to = *inst;
+    to->prev = made.prev, to->next = made.next, to->parent = made.parent;
+    to->operands = made.operands, to->results = made.results;
+    GpRegion **regions = GP_NEW_ARRAY(arena, GpRegion *, inst->region_count);
+    for (uint32_t i = 0; i < inst->region_count; i++) regions[i] = gp_ir_region(b->fn);
+    gp_ir_set_regions(b->fn, to, regions, inst->region_count);
+    for (uint32_t i = 0; i < inst->result_count; i++) {
+        to->results[i]->name = inst->results[i]->name;
+        map[inst->results[i]->id] = to->results[i];
+    }
+    for (uint32_t i = 0; i < inst->region_count; i++)
+        copy_region(b->fn, inst->regions[i], to->regions[i], map);
+    return to;
+}
+
 /* Cloning keeps ids, so the copy's values are found by id. */
 typedef struct Clone {
     GpIrFn *to;

@@ -278,8 +278,9 @@ static double distance(GpElem elem, GpScalar a, GpScalar b) {
 }
 
 static bool is_inexact(GpOp op) {
-    return gp_op_info[op].surface != GpSurface_None && op != GpOp_Sqrt && op != GpOp_Floor &&
-           op != GpOp_Ceil && op != GpOp_Trunc && op != GpOp_Round;
+    return op == GpOp_Exp2Flush ||
+           (gp_op_info[op].surface != GpSurface_None && op != GpOp_Sqrt && op != GpOp_Floor &&
+            op != GpOp_Ceil && op != GpOp_Trunc && op != GpOp_Round);
 }
 
 void compare(Tool *t, const Case *c, const char *track, const uint8_t *got,

@@ -1,0 +1,221 @@
+/* How the loads of a warp-specialised kernel share shared memory: groups, the rings they go through,
+** and the room for stores. */
+#include "codegen/pipe.h"
+
+enum {
+    BARRIER_BYTES = 16,
+    STAGE_ALIGN = 1024, /* what a 128-byte swizzle repeats over */
+    LEAST_STAGES = 2,
+    WARPGROUP_ROWS = 64,
+    TMA_RANK = 5,
+    STORE_PANEL = 64 /* columns */
+};
+
+/* ---- Groups and channels ----------------------------------------------------------------- */
+
+typedef struct Reader {
+    GpPipe *pipe;
+    GpFeed *feed;
+    const GpInst *first, *last;
+} Reader;
+
+static void note_reader(GpInst *inst, void *ud) {
+    Reader *r = ud;
+    GpFeedView view;
+    if (inst->op != GpOp_Mma)
+        return;
+    for (uint32_t i = 0; i < 2; i++) {
+        if (!gp_pipe_view(r->pipe, inst->operands[i], &view) || view.feed != r->feed)
+            continue;
+        r->first = r->first ? r->first : inst;
+        r->last = inst;
+    }
+}
+
+static bool is_inside(const GpRegion *r, const GpRegion *outer) {
+    while (r != outer && r->owner)
+        r = r->owner->parent;
+    return r == outer;
+}
+
+static GpGroup *find_group(GpPipe *p, const Reader *r) {
+    for (uint32_t i = 0; i < p->group_count; i++) {
+        GpGroup *g = &p->groups[i];
+        if (g->region == r->feed->load->parent && g->first == r->first && g->last == r->last)
+            return g;
+    }
+    GpGroup *g = &p->groups[p->group_count++];
+    *g = (GpGroup){.region = r->feed->load->parent, .first = r->first, .last = r->last};
+    return g;
+}
+
+/* Nested in something, a load's products stand beside it: then the stage is given back where they
+** were waited for. Otherwise they are anywhere, and it is at the end. */
+static bool is_well_placed(const GpGroup *g) {
+    if (g->region->owner)
+        return g->first->parent == g->region && g->last->parent == g->region;
+    return is_inside(g->first->parent, g->region);
+}
+
+static bool make_groups(GpEmit *e, GpPipe *p) {
+    p->groups = GP_NEW_ARRAY(e->arena, GpGroup, p->feed_count + 1);
+    for (uint32_t i = 0; i < p->feed_count; i++) {
+        GpFeed *f = &p->feeds[i];
+        Reader r = {.pipe = p, .feed = f};
+        gp_ir_walk((GpIrFn *)(uintptr_t)e->fn, GpWalk_Before, note_reader, &r);
+        if (!r.first)
+            return false; /* dead code, which passes remove */
+        GpGroup *g = find_group(p, &r);
+        if (!is_well_placed(g))
+            return false;
+        f->group = g;
+        f->offset = g->bytes;
+        g->bytes += gp_align_up((uint64_t)f->lines * f->panel_bytes * f->panels, STAGE_ALIGN);
+        g->opener = g->opener ? g->opener : f->load;
+        g->closer = f->load;
+    }
+    return true;
+}
+
+static const GpFeed *next_feed(const GpPipe *p, const GpFeed *f, const GpGroup *g) {
+    for (f = f ? f + 1 : p->feeds; f < p->feeds + p->feed_count; f++)
+        if (f->group == g)
+            return f;
+    return NULL;
+}
+
+static bool is_alike(const GpPipe *p, const GpGroup *a, const GpGroup *b) {
+    const GpFeed *f = next_feed(p, NULL, a), *h = next_feed(p, NULL, b);
+    for (; f && h; f = next_feed(p, f, a), h = next_feed(p, h, b))
+        if (f->load->operands[0] != h->load->operands[0] ||
+            !gp_shape_eq(gp_tile_shape(f->load), gp_tile_shape(h->load)))
+            return false;
+    return !f && !h;
+}
+
+/* Groups of the same tiles share a ring when they are in different regions: where a region ends
+** nothing of it is in use, so what goes in first comes out first. */
+static GpChannel *find_channel(GpPipe *p, const GpGroup *g) {
+    for (uint32_t i = 0; i < p->channel_count && g->region->owner; i++) {
+        bool fits = p->channels[i].is_ring;
+        for (const GpGroup *o = p->groups; o < g && fits; o++)
+            if (o->channel == &p->channels[i])
+                fits = o->region != g->region && is_alike(p, o, g);
+        if (fits)
+            return &p->channels[i];
+    }
+    GpChannel *c = &p->channels[p->channel_count++];
+    *c = (GpChannel){.is_ring = g->region->owner != NULL, .stage_bytes = g->bytes};
+    return c;
+}
+
+static bool make_channels(GpEmit *e, GpPipe *p) {
+    if (!make_groups(e, p))
+        return false;
+    p->channels = GP_NEW_ARRAY(e->arena, GpChannel, p->group_count + 1);
+    for (uint32_t i = 0; i < p->group_count; i++)
+        p->groups[i].channel = find_channel(p, &p->groups[i]);
+    return true;
+}
+
+/* As many stages as fit beside `staging` bytes; rings share alike. */
+static bool place_channels(GpPipe *p, uint64_t staging, uint32_t most) {
+    uint64_t fixed = p->exchange_room + staging, ring = 0, at = staging;
+    for (uint32_t i = 0; i < p->channel_count; i++) {
+        const GpChannel *c = &p->channels[i];
+        uint64_t *sum = c->is_ring ? &ring : &fixed;
+        *sum += c->stage_bytes + BARRIER_BYTES;
+    }
+    uint64_t stages = ring && fixed < GP_PIPE_SHARED ? (GP_PIPE_SHARED - fixed) / ring : 0;
+    stages = GP_MIN(stages, most);
+    if (stages < LEAST_STAGES)
+        return false;
+    p->staging = 0;
+    for (uint32_t i = 0; i < p->channel_count; i++) {
+        GpChannel *c = &p->channels[i];
+        c->stages = c->is_ring ? (uint32_t)stages : 1;
+        c->offset = at;
+        at += c->stages * c->stage_bytes;
+    }
+    for (uint32_t i = 0; i < p->channel_count; i++) {
+        p->channels[i].barriers = at;
+        at += (uint64_t)p->channels[i].stages * BARRIER_BYTES;
+    }
+    p->exchange_at = at;
+    p->shared_bytes = at;
+    return true;
+}
+
+/* ---- Stores ------------------------------------------------------------------------------ */
+
+typedef struct Stores {
+    GpEmit *e;
+    GpPipe *pipe;
+    const GpInst *store; /* whose tensor is looked for */
+    uint32_t accesses;
+} Stores;
+
+static void count_accesses(GpInst *inst, void *ud) {
+    Stores *s = ud;
+    for (uint32_t i = 0; i < inst->operand_count; i++)
+        s->accesses += inst->operands[i] == s->store->operands[0] && inst->op != GpOp_Dim;
+}
+
+/* Copies from shared memory keep no order among themselves or with other accesses: the store is
+** the only access to its tensor, and is made once. */
+static bool can_leave(Stores *s, const GpInst *inst, GpPipeStore *out) {
+    const GpValue *tensor = inst->operands[0], *v = inst->operands[1];
+    int a[2];
+    if (tensor->inst || tensor->region != s->e->fn->body || inst->parent->owner)
+        return false;
+    const GpIrParam *param = &s->e->fn->params[tensor->index];
+    const GpShape *shape = &v->type->shape;
+    if (!param->is_unique || !param->aligned16 || !param->unit_stride || shape->rank > TMA_RANK ||
+        gp_elem_info[v->type->elem].bits != 16 || !gp_pipe_matrix_axes(shape, a) || a[1] != shape->rank - 1)
+        return false;
+    while (v->inst && v->inst->op == GpOp_Reshape && gp_pipe_drops_units(v->inst))
+        v = v->inst->operands[0];
+    s->store = inst;
+    s->accesses = 0;
+    gp_ir_walk((GpIrFn *)(uintptr_t)s->e->fn, GpWalk_Before, count_accesses, s);
+    *out = (GpPipeStore){.inst = inst, .value = v, .row_axis = shape->rank - 1 - a[0]};
+    return s->accesses == 1 && v->type->shape.rank == 2 && v->type->shape.dim[1] % STORE_PANEL == 0 &&
+           v->type->shape.dim[0] % ((int64_t)s->pipe->warpgroups * WARPGROUP_ROWS) == 0;
+}
+
+static void add_store(GpInst *inst, void *ud) {
+    Stores *s = ud;
+    GpPipe *p = s->pipe;
+    if (inst->op == GpOp_StoreTile && can_leave(s, inst, &p->stores[p->store_count]))
+        p->store_count++;
+}
+
+static void count_stores(GpInst *inst, void *ud) { *(uint32_t *)ud += inst->op == GpOp_StoreTile; }
+
+/* Bytes of the largest tile that leaves through shared memory. */
+static uint64_t find_stores(GpEmit *e, GpPipe *p) {
+    Stores s = {.e = e, .pipe = p};
+    uint32_t count = 0;
+    uint64_t most = 0;
+    gp_ir_walk((GpIrFn *)(uintptr_t)e->fn, GpWalk_Before, count_stores, &count);
+    p->stores = GP_NEW_ARRAY(e->arena, GpPipeStore, count + 1);
+    gp_ir_walk((GpIrFn *)(uintptr_t)e->fn, GpWalk_Before, add_store, &s);
+    for (uint32_t i = 0; i < p->store_count; i++) {
+        const GpShape *shape = &p->stores[i].value->type->shape;
+        most = GP_MAX(most, (uint64_t)(shape->dim[0] * shape->dim[1]) * 2);
+    }
+    return most;
+}
+
+/* Stores go without staging where it would leave less than two stages. */
+bool gp_pipe_place_channels(GpEmit *e, GpPipe *p) {
+    if (!make_channels(e, p))
+        return false;
+    uint32_t asked = e->fn->schedule.stages, most = asked ? asked : GP_PIPE_MOST_STAGES;
+    uint64_t staging = find_stores(e, p);
+    if (staging && place_channels(p, staging, most))
+        return true;
+    p->store_count = 0;
+    return place_channels(p, 0, most);
+}
+
