@@ -323,6 +323,8 @@ void gp_suggest(GpDiag *d, GpSpan span, const char *replacement, const char *fmt
 
 uint32_t gp_diags_count(const GpDiags *ds) { return ds->entries.len; }
 uint32_t gp_diags_errors(const GpDiags *ds) { return ds->errors; }
+
+bool gp_diag_is_kept(const GpDiag *d) { return !d->is_swallowed; }
 bool gp_diags_failed(const GpDiags *ds) { return ds->failed; }
 
 const GpDiag *gp_diags_at(const GpDiags *ds, uint32_t i) {

@@ -71,6 +71,7 @@ typedef struct GpDiagChild {
 
 uint32_t gp_diags_count(const GpDiags *ds);
 uint32_t gp_diags_errors(const GpDiags *ds); /* of severity error */
+bool gp_diag_is_kept(const GpDiag *d);       /* false: one too many, or said before; a help is vain */
 bool gp_diags_failed(const GpDiags *ds);     /* memory ran out while building one */
 const GpDiag *gp_diags_at(const GpDiags *ds, uint32_t i);
 GpDiagCode gp_diag_code(const GpDiag *d);

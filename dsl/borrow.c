@@ -41,99 +41,131 @@ static bool may_overlap(const GpPlace *borrowed, const GpPlace *access, bool is_
 
 /* ---- the cursor ------------------------------------------------------------------------------ */
 
+static uint32_t set_of(const GpBorrows *b, uint32_t loan) {
+    return b->set_of_region[b->f->loans.at[loan].region];
+}
+
 static bool is_live(const GpBorrows *b, const GpCursor *cur, uint32_t loan) {
-    return b->is_eternal[loan] || cur->count[loan];
+    uint32_t set = set_of(b, loan);
+    return b->sets[set].is_eternal || cur->count[set];
+}
+
+static GpIdVec *list_of(const GpBorrows *b, const GpCursor *cur, uint32_t loan) {
+    const GpLoan *l = &b->f->loans.at[loan];
+    GpOpenLoans *open = &cur->open[l->place->local];
+    return l->kind == GpLoan_Shared ? &open->shared : &open->unique;
+}
+
+static void open_loan(const GpBorrows *b, GpCursor *cur, uint32_t loan) {
+    if (gp_bits_has(cur->scope, loan))
+        return;
+    GpIdVec *list = list_of(b, cur, loan);
+    gp_bits_add(cur->scope, loan);
+    cur->place[loan] = list->len;
+    GP_PUSH(b->f->c->arena, list, loan);
+}
+
+static void close_loan(const GpBorrows *b, GpCursor *cur, uint32_t loan) {
+    if (!gp_bits_has(cur->scope, loan))
+        return;
+    GpIdVec *list = list_of(b, cur, loan);
+    uint32_t last = list->at[--list->len];
+    gp_bits_del(cur->scope, loan);
+    list->at[cur->place[loan]] = last;
+    cur->place[last] = cur->place[loan];
+}
+
+static void close_dead(const GpBorrows *b, GpCursor *cur, uint32_t set) {
+    const GpIdVec *loans = &b->sets[set].loans;
+    for (uint32_t i = 0; i < loans->len && !b->sets[set].is_eternal; i++)
+        close_loan(b, cur, loans->at[i]);
+}
+
+/* A set that becomes live or dead passes that on to those that flow into it. */
+static void change_set(const GpBorrows *b, GpCursor *cur, uint32_t set, bool is_more) {
+    GP_PUSH(b->f->c->arena, &cur->work, set);
+    while (cur->work.len) {
+        uint32_t at = cur->work.at[--cur->work.len];
+        bool passes = is_more ? cur->count[at]++ == 0 : --cur->count[at] == 0;
+        if (!passes)
+            continue;
+        if (!is_more)
+            close_dead(b, cur, at);
+        for (uint32_t i = 0; i < b->sets[at].longer.len; i++)
+            GP_PUSH(b->f->c->arena, &cur->work, b->sets[at].longer.at[i]);
+    }
 }
 
 static void flip(const GpBorrows *b, GpCursor *cur, uint32_t live) {
     bool was = gp_bits_has(cur->live, live);
+    const GpRegions own = b->f->slots.at[b->slot_of_live[live]].place->regions;
     if (was)
         gp_bits_del(cur->live, live);
     else
         gp_bits_add(cur->live, live);
-    const GpIdVec *loans = &b->loans_of_live[live];
-    for (uint32_t i = 0; i < loans->len; i++) {
-        uint32_t loan = loans->at[i];
-        cur->count[loan] += was ? UINT32_MAX : 1;
-        if (!is_live(b, cur, loan))
-            gp_bits_del(cur->scope, loan);
-    }
-}
-
-/* What becomes live or dead before each step, found backwards from the block's end. */
-static void find_changes(const GpBorrows *b, GpCursor *cur, uint32_t block) {
-    GpForm *f = b->f;
-    const GpBlock *blk = &f->blocks.at[block];
-    GpArena *a = f->c->arena;
-    GpBits live = gp_bits_make(a, f->live_count), before = gp_bits_make(a, f->live_count);
-    cur->changes = GP_NEW_ARRAY(a, GpIdVec, blk->steps.len + 1);
-    gp_bits_copy(live, b->live_out[block]);
-    for (uint32_t k = blk->steps.len; k-- > 0;) {
-        gp_bits_copy(before, live);
-        gp_step_live(f, &blk->steps.at[k], before);
-        for (uint32_t w = 0; w < live.words; w++)
-            for (uint64_t diff = live.at[w] ^ before.at[w]; diff; diff &= diff - 1)
-                GP_PUSH(a, &cur->changes[k + 1], w * 64 + (uint32_t)__builtin_ctzll(diff));
-        gp_bits_copy(live, before);
-    }
+    for (uint32_t i = 0; i < own.len; i++)
+        change_set(b, cur, b->set_of_region[own.at[i]], !was);
 }
 
 static void enter_block(const GpBorrows *b, GpCursor *cur, uint32_t block) {
-    find_changes(b, cur, block);
-    memset(cur->count, 0, b->f->loans.len * sizeof *cur->count);
-    memset(cur->live.at, 0, cur->live.words * sizeof *cur->live.at);
-    gp_bits_copy(cur->scope, b->in_scope[block]);
-    const GpBits in = b->live_in[block];
-    GpBits keep = cur->scope;
+    const GpBits in = b->live_in[block], scope = b->in_scope[block];
     for (uint32_t w = 0; w < in.words; w++)
-        for (uint64_t set = in.at[w]; set; set &= set - 1)
-            flip(b, cur, w * 64 + (uint32_t)__builtin_ctzll(set));
-    for (uint32_t w = 0; w < keep.words; w++)
-        for (uint64_t set = keep.at[w]; set; set &= set - 1) {
+        for (uint64_t diff = in.at[w] & ~cur->live.at[w]; diff; diff &= diff - 1)
+            flip(b, cur, w * 64 + (uint32_t)__builtin_ctzll(diff));
+    for (uint32_t w = 0; w < in.words; w++)
+        for (uint64_t diff = cur->live.at[w] & ~in.at[w]; diff; diff &= diff - 1)
+            flip(b, cur, w * 64 + (uint32_t)__builtin_ctzll(diff));
+    for (uint32_t w = 0; w < scope.words; w++)
+        for (uint64_t set = scope.at[w] | cur->scope.at[w]; set; set &= set - 1) {
             uint32_t loan = w * 64 + (uint32_t)__builtin_ctzll(set);
-            if (!is_live(b, cur, loan))
-                gp_bits_del(cur->scope, loan);
+            if (gp_bits_has(scope, loan) && is_live(b, cur, loan))
+                open_loan(b, cur, loan);
+            else
+                close_loan(b, cur, loan);
         }
+}
+
+static void kill_in(const GpBorrows *b, GpCursor *cur, const GpStep *s, const GpIdVec *loans) {
+    for (uint32_t i = loans->len; i-- > 0;)
+        if (gp_place_is_prefix(s->dst, b->f->loans.at[loans->at[i]].place))
+            close_loan(b, cur, loans->at[i]);
 }
 
 /* A variable that is overwritten or ends takes the loans of its parts along. */
 static void kill(const GpBorrows *b, GpCursor *cur, const GpStep *s) {
-    if (!s->dst)
+    if (!s->dst || (s->dst->parent && s->dst->proj == GpProj_Index))
         return;
-    const GpIdVec *loans = &b->loans_of_slot[s->dst->local];
-    for (uint32_t i = 0; i < loans->len; i++)
-        if (gp_place_is_prefix(s->dst, b->f->loans.at[loans->at[i]].place) &&
-            !(s->dst->parent && s->dst->proj == GpProj_Index))
-            gp_bits_del(cur->scope, loans->at[i]);
+    kill_in(b, cur, s, &cur->open[s->dst->local].shared);
+    kill_in(b, cur, s, &cur->open[s->dst->local].unique);
 }
 
-/* The state before step k + 1. */
-static void pass_step(const GpBorrows *b, GpCursor *cur, const GpStep *s, uint32_t k) {
+/* The state behind step k of the block. */
+static void pass_step(const GpBorrows *b, GpCursor *cur, uint32_t block, uint32_t k) {
+    const GpStep *s = &b->f->blocks.at[block].steps.at[k];
+    const GpLiveChanges *changes = &b->changes[block];
+    uint32_t last = k + 1 < b->f->blocks.at[block].steps.len ? changes->end[k + 1] : 0;
     kill(b, cur, s);
     /* What becomes live first: a loan may pass from one local to the next. */
-    const GpIdVec *flips = &cur->changes[k + 1];
-    uint32_t dying = 0;
-    for (uint32_t i = 0; i < flips->len; i++) {
-        if (gp_bits_has(cur->live, flips->at[i]))
-            flips->at[dying++] = flips->at[i];
-        else
-            flip(b, cur, flips->at[i]);
-    }
-    for (uint32_t i = 0; i < dying; i++)
-        flip(b, cur, flips->at[i]);
+    for (uint32_t dies = 0; dies < 2; dies++)
+        for (uint32_t i = last; i < changes->end[k]; i++)
+            if (changes->all.at[i] % 2 == dies)
+                flip(b, cur, changes->all.at[i] / 2);
     if (s->loan == GP_NONE || gp_loan_is_ignored(b->f, &b->f->loans.at[s->loan]))
         return;
     gp_bits_del(cur->active, s->loan);
     if (is_live(b, cur, s->loan))
-        gp_bits_add(cur->scope, s->loan);
+        open_loan(b, cur, s->loan);
 }
 
-static GpCursor make_cursor(GpForm *f) {
+static GpCursor make_cursor(const GpBorrows *b) {
+    const GpForm *f = b->f;
     GpArena *a = f->c->arena;
     return (GpCursor){.live = gp_bits_make(a, f->live_count),
+                      .count = GP_NEW_ARRAY(a, uint32_t, b->set_count),
                       .scope = gp_bits_make(a, f->loans.len),
-                      .active = gp_bits_make(a, f->loans.len),
-                      .count = GP_NEW_ARRAY(a, uint32_t, f->loans.len)};
+                      .open = GP_NEW_ARRAY(a, GpOpenLoans, f->slots.len),
+                      .place = GP_NEW_ARRAY(a, uint32_t, f->loans.len),
+                      .active = gp_bits_make(a, f->loans.len)};
 }
 
 static void solve(GpBorrows *b) {
@@ -141,16 +173,14 @@ static void solve(GpBorrows *b) {
     b->in_scope = GP_NEW_ARRAY(f->c->arena, GpBits, f->blocks.len);
     for (uint32_t i = 0; i < f->order_count; i++)
         b->in_scope[f->order[i]] = gp_bits_make(f->c->arena, f->loans.len);
-    GpCursor cur = make_cursor(f);
+    GpCursor cur = make_cursor(b);
     for (bool changed = true; changed;) {
         changed = false;
         for (uint32_t i = 0; i < f->order_count; i++) {
             const GpBlock *blk = &f->blocks.at[f->order[i]];
-            GpMark mark = gp_arena_mark(f->c->arena);
             enter_block(b, &cur, f->order[i]);
             for (uint32_t k = 0; k < blk->steps.len; k++)
-                pass_step(b, &cur, &blk->steps.at[k], k);
-            gp_arena_restore(f->c->arena, mark);
+                pass_step(b, &cur, f->order[i], k);
             for (uint32_t k = 0; k < blk->next.len; k++)
                 changed |= gp_bits_join(b->in_scope[blk->next.at[k]], cur.scope);
         }
@@ -174,32 +204,43 @@ static bool is_allowed(const Check *c, GpTouch touch, uint32_t loan) {
 }
 
 static bool was_reported(GpBorrows *b, const GpPlace *p, GpSpan span) {
-    uint64_t key = (uint64_t)p->id << 32 | span.off;
-    for (uint32_t i = 0; i < b->reported.len; i++)
-        if (b->reported.at[i] == key)
-            return true;
-    GP_PUSH(b->f->c->arena, &b->reported, key);
+    const uint32_t key[2] = {p->id, span.off};
+    GpSym sym = gp_intern(b->f->c->names, (const char *)key, sizeof key);
+    if (gp_map_has(&b->reported, sym))
+        return true;
+    gp_map_set(b->f->c->arena, &b->reported, sym, b);
     return false;
+}
+
+/* The first loan of a list, in the order of the text, that the touch conflicts with. */
+static uint32_t find_conflict(const Check *c, const GpIdVec *open, const GpPlace *p, GpTouch how,
+                              uint32_t mine) {
+    bool is_shallow = how == GpTouch_Look || how == GpTouch_Assign || how == GpTouch_End;
+    bool is_activation = mine != GP_NONE && how == GpTouch_Mut && gp_bits_has(c->cur->active, mine);
+    uint32_t found = GP_NONE;
+    for (uint32_t i = 0; i < open->len; i++) {
+        uint32_t loan = open->at[i];
+        if (loan < found && !is_allowed(c, how, loan) && !(is_activation && loan == mine) &&
+            may_overlap(c->b->f->loans.at[loan].place, p, is_shallow))
+            found = loan;
+    }
+    return found;
 }
 
 static void touch(const Check *c, const GpPlace *p, GpTouch how, GpSpan span, uint32_t mine) {
     GpBorrows *b = c->b;
-    const GpIdVec *loans = &b->loans_of_slot[p->local];
-    bool is_shallow = how == GpTouch_Look || how == GpTouch_Assign || how == GpTouch_End;
-    for (uint32_t i = 0; i < loans->len; i++) {
-        uint32_t loan = loans->at[i];
-        if (!gp_bits_has(c->cur->scope, loan) || is_allowed(c, how, loan) ||
-            !may_overlap(b->f->loans.at[loan].place, p, is_shallow))
-            continue;
-        if (mine != GP_NONE && how == GpTouch_Mut && loan == mine &&
-            gp_bits_has(c->cur->active, mine))
-            continue; /* its own activation */
-        GpConflict conflict = {c->block, c->step, how, p, span, mine, loan, c->cur->live};
-        GpSpan at = how == GpTouch_End ? b->f->loans.at[loan].span : span;
-        if (!was_reported(b, how == GpTouch_End ? b->f->slots.at[p->local].place : p, at))
-            gp_report_conflict(b, &conflict);
+    const GpOpenLoans *open = &c->cur->open[p->local];
+    bool is_read = how == GpTouch_Copy || how == GpTouch_Look || how == GpTouch_Shared ||
+                   how == GpTouch_Reserve;
+    uint32_t unique = find_conflict(c, &open->unique, p, how, mine);
+    uint32_t shared = is_read ? GP_NONE : find_conflict(c, &open->shared, p, how, mine);
+    uint32_t loan = GP_MIN(unique, shared);
+    if (loan == GP_NONE)
         return;
-    }
+    GpConflict conflict = {c->block, c->step, how, p, span, mine, loan, c->cur->live};
+    GpSpan at = how == GpTouch_End ? b->f->loans.at[loan].span : span;
+    if (!was_reported(b, how == GpTouch_End ? b->f->slots.at[p->local].place : p, at))
+        gp_report_conflict(b, &conflict);
 }
 
 /* The first use of the temporary that holds a two-phase loan makes it a full one. */
@@ -245,8 +286,8 @@ static void check_exit(const Check *c) {
     for (uint32_t i = 0; i < f->loans.len; i++) {
         const GpLoan *l = &f->loans.at[i];
         const GpSlot *slot = &f->slots.at[l->place->local];
-        if (slot->kind == GpSlot_Param && gp_bits_has(c->cur->scope, i) && c->b->is_eternal[i] &&
-            is_in_frame(l->place))
+        if (slot->kind == GpSlot_Param && gp_bits_has(c->cur->scope, i) &&
+            c->b->sets[set_of(c->b, i)].is_eternal && is_in_frame(l->place))
             touch(c, slot->place, GpTouch_End, l->span, GP_NONE);
     }
 }
@@ -282,13 +323,10 @@ static void check_step(const Check *c, const GpStep *s) {
 static void index_loans(GpBorrows *b) {
     GpForm *f = b->f;
     GpArena *a = f->c->arena;
-    b->loans_of_slot = GP_NEW_ARRAY(a, GpIdVec, f->slots.len);
     b->held = GP_NEW_ARRAY(a, GpIdVec, f->slots.len);
-    for (uint32_t i = 0; i < f->loans.len; i++) {
-        GP_PUSH(a, &b->loans_of_slot[f->loans.at[i].place->local], i);
+    for (uint32_t i = 0; i < f->loans.len; i++)
         if (f->loans.at[i].kind == GpLoan_TwoPhase)
             GP_PUSH(a, &b->held[f->loans.at[i].holder], i);
-    }
 }
 
 void gp_form_check_borrows(GpForm *f) {
@@ -296,14 +334,14 @@ void gp_form_check_borrows(GpForm *f) {
     gp_borrow_live(&b);
     index_loans(&b);
     solve(&b);
-    GpCursor cur = make_cursor(f);
+    GpCursor cur = make_cursor(&b);
     for (uint32_t i = 0; i < f->order_count; i++) {
         Check c = {&b, &cur, f->order[i], 0};
         const GpBlock *blk = &f->blocks.at[c.block];
         enter_block(&b, &cur, c.block);
         for (; c.step < blk->steps.len; c.step++) {
             check_step(&c, &blk->steps.at[c.step]);
-            pass_step(&b, &cur, &blk->steps.at[c.step], c.step);
+            pass_step(&b, &cur, c.block, c.step);
         }
     }
     gp_report_lifetimes(&b);

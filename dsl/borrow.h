@@ -18,26 +18,47 @@ typedef enum GpTouch {
 
 typedef GP_VEC(uint32_t) GpIdVec;
 
+/* What becomes live and dead at each step of a block. */
+typedef struct GpLiveChanges {
+    GpIdVec all;   /* live indices, doubled, plus one for those that die; the last step's first */
+    uint32_t *end; /* per step: where its changes end; they begin where the next step's end */
+} GpLiveChanges;
+
+/* Regions that flow into each other, as one. */
+typedef struct GpRegionSet {
+    GpIdVec longer;  /* the sets that flow into this one, once for each constraint */
+    GpIdVec loans;   /* of these regions */
+    bool is_eternal; /* flows into a region of the caller */
+} GpRegionSet;
+
 typedef struct GpBorrows {
     GpForm *f;
     GpBits *live_in, *live_out; /* per block, over locals with regions */
     uint32_t *slot_of_region;   /* GP_NONE: none's */
     uint32_t *slot_of_live;
-    GpIdVec *loans_of_live;    /* per live index: the loans it may hold */
-    GpIdVec *loans_of_slot;    /* per slot: loans of places in it */
-    bool *is_eternal;          /* per loan: must outlive the function */
-    GpBits *in_scope;          /* per block, over loans, at its entry */
-    GpIdVec *held;             /* per temporary: two-phase loans that its use activates */
-    GP_VEC(uint64_t) reported; /* place and span of each error */
+    uint32_t *set_of_region;
+    GpRegionSet *sets;
+    uint32_t set_count;
+    GpLiveChanges *changes; /* per block */
+    GpBits *in_scope;       /* per block, over loans, at its entry */
+    GpIdVec *held;          /* per temporary: two-phase loans that its use activates */
+    GpMap reported;         /* place and span of each error */
 } GpBorrows;
+
+/* The loans of places in one slot that are in scope; `unique` admit no reads once active. */
+typedef struct GpOpenLoans {
+    GpIdVec shared, unique;
+} GpOpenLoans;
 
 /* The loans in scope while a block is walked, step by step. */
 typedef struct GpCursor {
-    GpBits live;      /* locals, before the next step */
-    uint32_t *count;  /* per loan: live holders */
-    GpBits scope;     /* loans */
-    GpBits active;    /* two-phase loans that were activated */
-    GpIdVec *changes; /* per step: live indices that flip before it (from the one before) */
+    GpBits live;       /* locals, before the next step */
+    uint32_t *count;   /* per region set: its live locals and the live sets that it flows into */
+    GpIdVec work;      /* sets whose count is to change */
+    GpBits scope;      /* loans */
+    GpOpenLoans *open; /* the same, per slot */
+    uint32_t *place;   /* per loan in scope: where in the list of its slot */
+    GpBits active;     /* two-phase loans that were activated */
 } GpCursor;
 
 /* ---- borrow_live.c */

@@ -67,6 +67,56 @@ static void solve_live(GpBorrows *b) {
     }
 }
 
+/* ---- changes ----------------------------------------------------------------------------------
+ */
+
+/* Backwards: what the step reads is live before it, and dies there unless it was live behind. */
+static void note_read(const GpForm *f, const GpPlace *p, GpBits live, GpIdVec *all) {
+    uint32_t i = live_of(f, p);
+    if (i == GP_NONE || gp_bits_has(live, i))
+        return;
+    gp_bits_add(live, i);
+    GP_PUSH(f->c->arena, all, 2 * i + 1);
+}
+
+static bool reads(const GpForm *f, const GpStep *s, uint32_t local) {
+    bool found = s->loan != GP_NONE && f->loans.at[s->loan].place->local == local;
+    for (uint32_t i = 0; i < s->use_count && !found; i++)
+        found = s->uses[i].place->local == local;
+    return found;
+}
+
+static void step_changes(const GpForm *f, const GpStep *s, GpBits live, GpIdVec *all) {
+    uint32_t defined = s->dst && !s->dst->parent ? live_of(f, s->dst) : GP_NONE;
+    if (defined != GP_NONE && gp_bits_has(live, defined) && !reads(f, s, s->dst->local)) {
+        gp_bits_del(live, defined);
+        GP_PUSH(f->c->arena, all, 2 * defined);
+    }
+    if (s->dst && s->dst->parent && !s->dst->is_owned)
+        note_read(f, s->dst, live, all);
+    for (uint32_t i = 0; i < s->use_count; i++)
+        note_read(f, s->uses[i].place, live, all);
+    if (s->loan != GP_NONE)
+        note_read(f, f->loans.at[s->loan].place, live, all);
+}
+
+static void find_changes(GpBorrows *b) {
+    GpForm *f = b->f;
+    GpArena *a = f->c->arena;
+    GpBits live = gp_bits_make(a, f->live_count);
+    b->changes = GP_NEW_ARRAY(a, GpLiveChanges, f->blocks.len);
+    for (uint32_t i = 0; i < f->order_count; i++) {
+        const GpBlock *blk = &f->blocks.at[f->order[i]];
+        GpLiveChanges *c = &b->changes[f->order[i]];
+        c->end = GP_NEW_ARRAY(a, uint32_t, blk->steps.len + 1);
+        gp_bits_copy(live, b->live_out[f->order[i]]);
+        for (uint32_t k = blk->steps.len; k-- > 0;) {
+            step_changes(f, &blk->steps.at[k], live, &c->all);
+            c->end[k] = c->all.len;
+        }
+    }
+}
+
 /* ---- loans ----------------------------------------------------------------------------------- */
 
 static void index_regions(GpBorrows *b) {
@@ -97,33 +147,92 @@ bool gp_loan_is_ignored(const GpForm *f, const GpLoan *l) {
     return false;
 }
 
-/* Everything that the loan's region must outlive. `seen` is stamped, so that it need not be
-** cleared for each loan. */
-static void find_holders(GpBorrows *b, uint32_t loan, uint32_t *seen, GpIdVec *work) {
+/* ---- sets of regions (Tarjan's strongly connected components) ----------------------------------
+ */
+
+typedef struct Visit {
+    uint32_t region, next; /* the constraint to follow */
+} Visit;
+
+typedef struct Tarjan {
+    GpBorrows *b;
+    uint32_t *index, *low; /* of each region, plus one; 0: not met */
+    uint32_t count;
+    GpIdVec open; /* met, without a set yet */
+    GP_VEC(Visit) path;
+} Tarjan;
+
+static void meet(Tarjan *t, uint32_t region) {
+    GpArena *a = t->b->f->c->arena;
+    t->index[region] = t->low[region] = ++t->count;
+    GP_PUSH(a, &t->open, region);
+    GP_PUSH(a, &t->path, ((Visit){region, t->b->f->regions.at[region].first}));
+}
+
+/* What was met since `region` is its set. */
+static void close_set(Tarjan *t, uint32_t region) {
+    uint32_t r;
+    do {
+        r = t->open.at[--t->open.len];
+        t->b->set_of_region[r] = t->b->set_count;
+    } while (r != region);
+    t->b->set_count++;
+}
+
+static void visit_from(Tarjan *t, uint32_t region) {
+    const GpForm *f = t->b->f;
+    meet(t, region);
+    while (t->path.len) {
+        Visit *v = &t->path.at[t->path.len - 1];
+        uint32_t at = v->region, c = v->next;
+        if (c != GP_NONE) {
+            uint32_t to = f->outlives.at[c].shorter;
+            v->next = f->chain.at[c];
+            if (!t->index[to])
+                meet(t, to);
+            else if (t->b->set_of_region[to] == GP_NONE)
+                t->low[at] = GP_MIN(t->low[at], t->index[to]);
+            continue;
+        }
+        t->path.len--;
+        if (t->path.len) {
+            uint32_t outer = t->path.at[t->path.len - 1].region;
+            t->low[outer] = GP_MIN(t->low[outer], t->low[at]);
+        }
+        if (t->low[at] == t->index[at])
+            close_set(t, at);
+    }
+}
+
+static void find_sets(GpBorrows *b) {
     GpForm *f = b->f;
     GpArena *a = f->c->arena;
-    work->len = 0;
-    GP_PUSH(a, work, f->loans.at[loan].region);
-    seen[f->loans.at[loan].region] = loan + 1;
-    while (work->len) {
-        uint32_t r = work->at[--work->len], slot = b->slot_of_region[r];
-        if (f->regions.at[r].is_universal)
-            b->is_eternal[loan] = true;
-        if (slot != GP_NONE) {
-            uint32_t live = f->slots.at[slot].live;
-            GpIdVec *loans = &b->loans_of_live[live];
-            if (!loans->len || loans->at[loans->len - 1] != loan) {
-                GP_PUSH(a, loans, loan);
-            }
-        }
-        for (uint32_t c = f->regions.at[r].first; c != GP_NONE; c = f->chain.at[c]) {
-            uint32_t to = f->outlives.at[c].shorter;
-            if (seen[to] == loan + 1)
-                continue;
-            seen[to] = loan + 1;
-            GP_PUSH(a, work, to);
-        }
+    Tarjan t = {.b = b};
+    t.index = GP_NEW_ARRAY(a, uint32_t, f->regions.len);
+    t.low = GP_NEW_ARRAY(a, uint32_t, f->regions.len);
+    b->set_of_region = GP_NEW_ARRAY(a, uint32_t, f->regions.len);
+    for (uint32_t i = 0; i < f->regions.len; i++)
+        b->set_of_region[i] = GP_NONE;
+    for (uint32_t i = 0; i < f->regions.len; i++)
+        if (!t.index[i])
+            visit_from(&t, i);
+    b->sets = GP_NEW_ARRAY(a, GpRegionSet, b->set_count);
+    for (uint32_t i = 0; i < f->outlives.len; i++) {
+        uint32_t longer = b->set_of_region[f->outlives.at[i].longer];
+        uint32_t shorter = b->set_of_region[f->outlives.at[i].shorter];
+        if (longer != shorter)
+            GP_PUSH(a, &b->sets[shorter].longer, longer);
     }
+}
+
+/* A set is numbered after those that it flows into. */
+static void find_eternal(GpBorrows *b) {
+    GpForm *f = b->f;
+    for (uint32_t i = 0; i < f->regions.len; i++)
+        b->sets[b->set_of_region[i]].is_eternal |= f->regions.at[i].is_universal;
+    for (uint32_t i = 0; i < b->set_count; i++)
+        for (uint32_t k = 0; b->sets[i].is_eternal && k < b->sets[i].longer.len; k++)
+            b->sets[b->sets[i].longer.at[k]].is_eternal = true;
 }
 
 void gp_borrow_live(GpBorrows *b) {
@@ -132,13 +241,11 @@ void gp_borrow_live(GpBorrows *b) {
     b->live_in = GP_NEW_ARRAY(a, GpBits, f->blocks.len);
     b->live_out = GP_NEW_ARRAY(a, GpBits, f->blocks.len);
     solve_live(b);
+    find_changes(b);
     index_regions(b);
-    b->loans_of_live = GP_NEW_ARRAY(a, GpIdVec, f->live_count);
-    b->is_eternal = GP_NEW_ARRAY(a, bool, f->loans.len);
-    uint32_t *seen = GP_NEW_ARRAY(a, uint32_t, f->regions.len);
-    GpIdVec work = {0};
-    for (uint32_t i = 0; i < f->loans.len; i++) {
+    find_sets(b);
+    find_eternal(b);
+    for (uint32_t i = 0; i < f->loans.len; i++)
         if (!gp_loan_is_ignored(f, &f->loans.at[i]))
-            find_holders(b, i, seen, &work);
-    }
+            GP_PUSH(a, &b->sets[b->set_of_region[f->loans.at[i].region]].loans, i);
 }

@@ -5,6 +5,30 @@
 ** Invariant: after gp_check_fn no annotation of the body and no local holds a variable. */
 #include "dsl/check_body.h"
 
+/* The places in `visible` of one name, innermost last; those that went out of scope go when the
+** next one is entered or looked for. */
+typedef GP_VEC(uint32_t) Places;
+
+static Places *places_of(const GpBody *b, const void *key) { return gp_map_get(&b->places, key); }
+
+static bool is_at(const GpBody *b, uint32_t at, const void *key) {
+    return at < b->visible.len &&
+           (b->visible.at[at]->name ? b->visible.at[at]->name == key : key == b);
+}
+
+/* Marks of macros stand under the body itself. */
+static void note_visible(GpBody *b, const void *key, GpLocal *l) {
+    Places *p = places_of(b, key);
+    if (!p) {
+        p = GP_NEW(b->c->arena, Places);
+        gp_map_set(b->c->arena, &b->places, key, p);
+    }
+    while (p->len && (p->at[p->len - 1] >= b->visible.len || !is_at(b, p->at[p->len - 1], key)))
+        p->len--;
+    GP_PUSH(b->c->arena, p, b->visible.len);
+    GP_PUSH(b->c->arena, &b->visible, l);
+}
+
 GpLocal *gp_body_add_local(GpBody *b, GpSym name, GpSpan span, const GpType *type, bool is_mut) {
     GpLocal *l = GP_NEW(b->c->arena, GpLocal);
     l->name = name;
@@ -15,28 +39,48 @@ GpLocal *gp_body_add_local(GpBody *b, GpSym name, GpSpan span, const GpType *typ
     l->closure = b->closure;
     GP_PUSH(b->c->arena, &b->locals, l);
     GP_PUSH(b->c->arena, &b->infos, (GpLocalInfo){0});
-    GP_PUSH(b->c->arena, &b->visible, l);
+    note_visible(b, name, l);
     return l;
 }
 
-GpLocal *gp_body_find_local(const GpBody *b, GpSym name, GpSpan span) {
+/* The innermost local or mark below `limit` that still stands under the key. */
+static uint32_t innermost(const GpBody *b, const void *key, uint32_t limit) {
+    Places *p = places_of(b, key);
+    while (p && p->len && !is_at(b, p->at[p->len - 1], key))
+        p->len--;
+    for (uint32_t i = p ? p->len : 0; i-- > 0;)
+        if (p->at[i] < limit && is_at(b, p->at[i], key))
+            return p->at[i];
+    return UINT32_MAX;
+}
+
+static GpLocal *find_below(const GpBody *b, GpSym name, GpSpan span, uint32_t limit) {
     const GpSource *from = span.src;
-    for (uint32_t i = b->visible.len; i-- > 0;) {
-        GpLocal *l = b->visible.at[i];
-        if (l->name == name && l->span.src == from)
-            return l;
-        /* Behind the definition of the macro that wrote the name, the name is as written there. */
-        if (!l->name && from && from->rules == l->closure)
-            from = l->span.src;
+    for (;;) {
+        uint32_t at = innermost(b, name, limit);
+        uint32_t mark = from && from->rules ? innermost(b, b, limit) : UINT32_MAX;
+        if (mark != UINT32_MAX && (at == UINT32_MAX || mark > at)) {
+            /* Behind the definition of the macro that wrote the name, it is as written there. */
+            const GpLocal *l = b->visible.at[mark];
+            from = from->rules == l->closure ? l->span.src : from;
+            limit = mark;
+        } else if (at == UINT32_MAX || b->visible.at[at]->span.src == from) {
+            return at == UINT32_MAX ? NULL : b->visible.at[at];
+        } else {
+            limit = at;
+        }
     }
-    return NULL;
+}
+
+GpLocal *gp_body_find_local(const GpBody *b, GpSym name, GpSpan span) {
+    return find_below(b, name, span, b->visible.len);
 }
 
 void gp_body_mark_macro(GpBody *b, GpNode *rules) {
     GpLocal *mark = GP_NEW(b->c->arena, GpLocal);
     mark->span = rules->span;
     mark->closure = rules; /* compared only: the mark is no local */
-    GP_PUSH(b->c->arena, &b->visible, mark);
+    note_visible(b, b, mark);
 }
 
 GpRes *gp_body_set_res(GpBody *b, GpNode *n, GpResKind kind) {
@@ -286,15 +330,12 @@ static void finish(GpBody *b, GpNode *root, GpAstFn *fn) {
 
 /* E0415 for the names of a parameter, from local `first`, that the ones before it have. */
 static void check_names(GpBody *b, uint32_t first, uint32_t visible) {
-    uint32_t all = b->visible.len;
-    b->visible.len = visible;
     for (uint32_t i = first; i < b->locals.len; i++) {
         const GpLocal *l = b->locals.at[i];
-        if (gp_body_find_local(b, l->name, l->span))
+        if (find_below(b, l->name, l->span, visible))
             gp_primary_label(gp_diag(b->c->diags, GpDiag_E0415, l->span, l->name->name),
                              "used as parameter more than once");
     }
-    b->visible.len = all;
 }
 
 static void add_param(GpBody *b, GpNode *n, const GpType *type) {

@@ -1,6 +1,4 @@
 /* Tuples, arrays and struct literals. */
-#include <stdio.h>
-
 #include "dsl/check_body.h"
 #include "dsl/resolve.h"
 
@@ -51,20 +49,6 @@ const GpType *gp_check_repeat(GpBody *b, GpNode *n, const GpType *hint) {
 }
 
 /* ---- struct literals --------------------------------------------------------------------- */
-
-/* Fields of tuple structs and variants are named 0, 1, 2 .. */
-bool gp_body_find_field(const GpDef *def, GpSym name, uint32_t *out) {
-    for (uint32_t i = 0; i < def->field_count; i++) {
-        char digits[16];
-        snprintf(digits, sizeof digits, "%u", i);
-        GpSym at = def->field_names ? def->field_names[i] : NULL;
-        if (at ? at == name : strcmp(digits, name->name) == 0) {
-            *out = i;
-            return true;
-        }
-    }
-    return false;
-}
 
 const char *gp_body_owner_kind(const GpDef *def) {
     return def->kind == GpDef_Variant ? "variant" : def->kind == GpDef_Union ? "union" : "struct";
@@ -136,7 +120,7 @@ static bool check_fields(GpBody *b, GpAstStructLit *s, const GpRes *res, bool *s
     for (uint32_t i = 0; i < s->fields.len; i++) {
         GpAstFieldInit *f = GP_AS(FieldInit, s->fields.at[i]);
         uint32_t at;
-        if (!gp_body_find_field(def, f->name, &at)) {
+        if (!gp_def_field(def, f->name, &at)) {
             report_unknown_field(b, def, f, name);
             are_known = false;
             if (f->value)
@@ -178,8 +162,7 @@ static void check_dims(GpBody *b, const GpAstStructLit *s, const GpType *type) {
     GpDiag *d = gp_diag(b->c->diags, GpDiag_G0157, value->span, gp_body_text(b, s->path->span),
                         "`dims` has an entry for each axis, or for each `-1`");
     gp_primary_label(d, "%lld here, for %u ax%s of which %lld %s `-1`", (long long)count, dims.rank,
-                     dims.rank == 1 ? "is" : "es", (long long)dynamic,
-                     dynamic == 1 ? "is" : "are");
+                     dims.rank == 1 ? "is" : "es", (long long)dynamic, dynamic == 1 ? "is" : "are");
 }
 
 const GpType *gp_check_struct_lit(GpBody *b, GpNode *n, const GpType *hint) {

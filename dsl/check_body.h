@@ -78,12 +78,19 @@ typedef struct GpClosureSig {
     const GpType *ret;
 } GpClosureSig;
 
+/* The operands of the call being checked. */
+typedef struct GpArgs {
+    GpNodeList args;
+    GpNode *receiver; /* NULL: none */
+} GpArgs;
+
 typedef struct GpBody {
     GpCheck *c;
     GpDef *fn; /* the function or constant being checked */
     GP_VEC(GpLocal *) locals;
     GP_VEC(GpLocalInfo) infos;
     GP_VEC(GpLocal *) visible; /* innermost last */
+    GpMap places;              /* GpSym -> where in `visible`; private to check.c */
     GP_VEC(GpPending) pending;
     GP_VEC(GpCallEdge) calls;
     GpMap closures; /* closure node -> GpClosureSig */
@@ -92,7 +99,7 @@ typedef struct GpBody {
     GpFrame *frame;
     GpUnsafe *unsafe_block;
     GpNode *closure; /* innermost closure being checked */
-    GpNode *like;    /* an operand with a shape of the call being checked, for helps; NULL */
+    GpArgs alike; /* for helps that name an operand with a shape */
     GpSpan diverged_at;
     bool diverges; /* what follows cannot be reached */
     bool is_const; /* a constant's value: no locals, no calls of non-const things */
@@ -153,7 +160,6 @@ const GpType *gp_check_tuple(GpBody *b, GpNode *n, const GpType *hint);
 const GpType *gp_check_array(GpBody *b, GpNode *n, const GpType *hint);
 const GpType *gp_check_repeat(GpBody *b, GpNode *n, const GpType *hint);
 const GpType *gp_check_struct_lit(GpBody *b, GpNode *n, const GpType *hint);
-bool gp_body_find_field(const GpDef *def, GpSym name, uint32_t *out);
 /* E0451 when the field is private where the body stands. */
 void gp_body_check_field_use(GpBody *b, const GpDef *def, uint32_t field, GpSpan at);
 const char *gp_body_owner_kind(const GpDef *def); /* "struct", "variant", "union" */

@@ -189,16 +189,6 @@ static bool report_tile(GpBody *b, const Callee *c, GpNodeList args, uint32_t at
     return true;
 }
 
-static GpNode *find_like(GpBody *b, const GpNodeList *args, GpNode *receiver) {
-    GpDims dims;
-    for (uint32_t i = 0; i <= args->len; i++) {
-        GpNode *n = i < args->len ? args->at[i] : receiver;
-        if (n && n->kind == GpNode_PathExpr && n->type && gp_body_dims(b, n->type, &dims))
-            return n;
-    }
-    return NULL;
-}
-
 static void check_args(GpBody *b, const Callee *c, GpNode *call, GpNodeList args) {
     if (args.len != c->count) {
         for (uint32_t i = 0; i < args.len; i++)
@@ -220,9 +210,9 @@ static void check_args(GpBody *b, const Callee *c, GpNode *call, GpNodeList args
                 check_callable(b, c, arg, c->params[i], bound);
                 continue;
             }
-            b->like = find_like(b, &args, c->receiver);
+            b->alike = (GpArgs){args, c->receiver};
             gp_body_expect(b, arg, c->params[i], why);
-            b->like = NULL;
+            b->alike = (GpArgs){0};
             if (report_tile(b, c, args, i)) {
                 b->pending.at[c->bounds].is_done = true;
                 for (i++; i < args.len; i++)
@@ -529,7 +519,7 @@ static const GpType *report_no_method(GpBody *b, GpAstMethodCall *m, const GpTyp
     uint32_t index, derefs;
     const GpType *field;
     bool is_field = gp_find_field(b->c, t, m->name, &index, &derefs, &field);
-    GpSym near = is_field ? NULL : similar_method(b, t, m->name);
+    GpSym near = is_field || !gp_diag_is_kept(d) ? NULL : similar_method(b, t, m->name);
     if (near)
         gp_suggest(d, at, near->name, "there is a method `%s` with a similar name", near->name);
     else

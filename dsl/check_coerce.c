@@ -89,6 +89,17 @@ void gp_body_help_cast(GpBody *b, GpDiag *d, GpSpan span, const GpType *want, co
                    gp_arena_printf(b->c->arena, " as %s", to), "%s", line);
 }
 
+/* An operand of the call that has a shape. */
+static GpNode *find_like(GpBody *b) {
+    GpDims dims;
+    for (uint32_t i = 0; i <= b->alike.args.len; i++) {
+        GpNode *n = i < b->alike.args.len ? b->alike.args.at[i] : b->alike.receiver;
+        if (n && n->kind == GpNode_PathExpr && n->type && gp_body_dims(b, n->type, &dims))
+            return n;
+    }
+    return NULL;
+}
+
 /* A number where a tile is wanted, a tile where one truth is. */
 static bool help_tile(GpBody *b, GpDiag *d, GpSpan span, const GpType *want, const GpType *got) {
     if (gp_ty_is_lang(got, GpLang_Tile) && want == gp_body_bool(b)) {
@@ -98,14 +109,15 @@ static bool help_tile(GpBody *b, GpDiag *d, GpSpan span, const GpType *want, con
     if (!gp_ty_is_lang(want, GpLang_Tile) || !gp_body_is_number(got))
         return false;
     const char *text = gp_body_text(b, span);
+    const GpNode *like = gp_diag_is_kept(d) ? find_like(b) : NULL;
     GpDims dims;
     if (gp_body_dims(b, want, &dims) && dims.rank == 0)
         gp_suggest(d, span, gp_arena_printf(b->c->arena, "scalar_to_tile(%s)", text),
                    "make the number a tile");
-    else if (b->like)
+    else if (like)
         gp_suggest(d, span,
                    gp_arena_printf(b->c->arena, "constant(%s, %s.shape())", text,
-                                   gp_body_text(b, b->like->span)),
+                                   gp_body_text(b, like->span)),
                    "spread the number over a tile");
     else
         gp_help(d,

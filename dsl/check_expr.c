@@ -59,6 +59,8 @@ static void report_unresolved(GpBody *b, GpNode *n, GpSym name, const char *what
     GpDiag *d = gp_diag(b->c->diags, GpDiag_E0425, n->span, what,
                         gp_arena_printf(b->c->arena, "`%s`", name->name), "this scope");
     gp_primary_label(d, "not found in this scope");
+    if (!gp_diag_is_kept(d))
+        return;
     GpSym near = similar_local(b, name);
     if (near) {
         gp_suggest(d, n->span, near->name, "a local variable with a similar name exists");

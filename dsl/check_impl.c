@@ -46,7 +46,7 @@ GpSelection gp_body_select_impl(GpBody *b, const GpRes *res) {
     uint32_t count = 0;
     GpGArg *args;
     for (uint32_t n = 0;; n++) {
-        const GpDef *impl = gp_index_impl(c, trait, self, n);
+        const GpDef *impl = gp_index_impl(c, trait, self, res->args + 1, n);
         if (!impl)
             break;
         GpTry mark = gp_unify_try(c);

@@ -6,6 +6,7 @@
 ** piece is covered by a range or disjoint from it. References are transparent: patterns were
 ** already typed, so a column holds values of one type under equally many references. */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "dsl/check_body.h"
 
@@ -234,35 +235,52 @@ static Row make_row(GpBody *b, const Mat *const *head, uint32_t head_count, cons
     return (Row){at};
 }
 
+/* The rows of a column of constructors, sorted by which: linked lists in the rows' order. */
+typedef struct Column {
+    uint32_t *first, *next; /* per constructor: its rows, and behind them one list of wildcards */
+    uint32_t ctors;
+} Column;
+
+static Column sort_rows(GpBody *b, const Rows *rows, const GpType *t) {
+    Column c = {.ctors = ctor_count(t)};
+    c.first = GP_NEW_ARRAY(b->c->arena, uint32_t, c.ctors + 1);
+    c.next = GP_NEW_ARRAY(b->c->arena, uint32_t, rows->len);
+    memset(c.first, 0xff, (c.ctors + 1) * sizeof *c.first);
+    for (uint32_t i = rows->len; i-- > 0;) {
+        const Mat *m = rows->at[i].at[0];
+        uint32_t list = m->kind == Mat_Wild ? c.ctors : m->ctor;
+        if (m->kind != Mat_Wild && m->kind != Mat_Ctor)
+            continue;
+        c.next[i] = c.first[list];
+        c.first[list] = i;
+    }
+    return c;
+}
+
 /* The rows that agree with constructor `ctor` in column 0, with its fields in front. */
-static Rows specialise(GpBody *b, const Rows *rows, const GpType *t, uint32_t ctor,
+static Rows specialise(GpBody *b, const Rows *rows, const Column *c, uint32_t fields, uint32_t ctor,
                        uint32_t columns) {
-    uint32_t fields = field_count(t, ctor);
     const Mat **wilds = GP_NEW_ARRAY(b->c->arena, const Mat *, fields);
     for (uint32_t i = 0; i < fields; i++)
         wilds[i] = &wild;
     Rows out = {0};
-    for (uint32_t i = 0; i < rows->len; i++) {
-        const Mat *m = rows->at[i].at[0];
-        if (m->kind == Mat_Wild)
-            GP_PUSH(b->c->arena, &out, make_row(b, wilds, fields, rows->at[i].at + 1, columns - 1));
-        else if (m->kind == Mat_Ctor && m->ctor == ctor)
-            GP_PUSH(
-                b->c->arena, &out,
-                make_row(b, (const Mat *const *)m->sub, fields, rows->at[i].at + 1, columns - 1));
+    uint32_t own = c->first[ctor], any = c->first[c->ctors];
+    while (own != UINT32_MAX || any != UINT32_MAX) {
+        uint32_t *from = own < any ? &own : &any;
+        const Row row = rows->at[*from];
+        const Mat *const *head = from == &any ? wilds : (const Mat *const *)row.at[0]->sub;
+        GP_PUSH(b->c->arena, &out, make_row(b, head, fields, row.at + 1, columns - 1));
+        *from = c->next[*from];
     }
     return out;
 }
 
-/* The rows that agree with every value in lo..=hi (a piece: ranges cover it whole or not at all),
-** or with `all` false only those with a wildcard. Column 0 is dropped. */
-static Rows drop_column(GpBody *b, const Rows *rows, bool is_piece, uint64_t lo, uint64_t hi) {
+/* The rows with a wildcard in column 0, which is dropped. */
+static Rows drop_column(GpBody *b, const Rows *rows) {
     Rows out = {0};
-    for (uint32_t i = 0; i < rows->len; i++) {
-        const Mat *m = rows->at[i].at[0];
-        if (m->kind == Mat_Wild || (is_piece && m->kind == Mat_Range && m->lo <= lo && hi <= m->hi))
+    for (uint32_t i = 0; i < rows->len; i++)
+        if (rows->at[i].at[0]->kind == Mat_Wild)
             GP_PUSH(b->c->arena, &out, ((Row){rows->at[i].at + 1}));
-    }
     return out;
 }
 
@@ -273,7 +291,13 @@ static bool witness_ctors(Match *x, const Rows *rows, const GpType *const *types
                           const Mat **out) {
     GpBody *b = x->b;
     const GpType *t = types[0];
-    for (uint32_t ctor = 0; ctor < ctor_count(t); ctor++) {
+    Column column = sort_rows(b, rows, t);
+    bool has_missing = false;
+    for (uint32_t ctor = 0; ctor < column.ctors; ctor++) {
+        bool is_missing = column.first[ctor] == UINT32_MAX;
+        if (is_missing && has_missing)
+            continue; /* falls through exactly when the first that no row names does */
+        has_missing |= is_missing;
         uint32_t fields = field_count(t, ctor);
         const GpType **inner = GP_NEW_ARRAY(b->c->arena, const GpType *, fields + columns);
         for (uint32_t i = 0; i < fields; i++)
@@ -281,7 +305,7 @@ static bool witness_ctors(Match *x, const Rows *rows, const GpType *const *types
         for (uint32_t i = 1; i < columns; i++)
             inner[fields + i - 1] = types[i];
         const Mat **found = GP_NEW_ARRAY(b->c->arena, const Mat *, fields + columns);
-        Rows special = specialise(b, rows, t, ctor, columns);
+        Rows special = specialise(b, rows, &column, fields, ctor, columns);
         if (!find_witness(x, &special, inner, fields + columns - 1, found))
             continue;
         Mat *w = make_ctor(b, t, ctor);
@@ -294,28 +318,68 @@ static bool witness_ctors(Match *x, const Rows *rows, const GpType *const *types
     return false;
 }
 
-/* The least end of a piece from lo: before the next range starts, or where a range ends. */
-static uint64_t piece_end(const Rows *rows, uint64_t lo, uint64_t max) {
-    uint64_t end = max;
-    for (uint32_t i = 0; i < rows->len; i++) {
-        const Mat *m = rows->at[i].at[0];
-        if (m->kind != Mat_Range)
-            continue;
-        if (m->lo > lo && m->lo - 1 < end)
-            end = m->lo - 1;
-        if (m->hi >= lo && m->hi < end)
-            end = m->hi;
-    }
+typedef struct Start {
+    uint64_t lo;
+    uint32_t row;
+} Start;
+
+/* The ranges of a column while its values are swept from below. */
+typedef struct Sweep {
+    const Rows *rows;
+    Start *starts; /* of every range, by value */
+    uint32_t count, next;
+    uint32_t *open; /* rows whose range holds the value */
+    uint32_t open_count;
+} Sweep;
+
+static int compare_starts(const void *a, const void *b) {
+    const Start *x = a, *y = b;
+    return x->lo != y->lo ? (x->lo < y->lo ? -1 : 1) : x->row < y->row ? -1 : x->row > y->row;
+}
+
+static Sweep sweep_of(GpBody *b, const Rows *rows) {
+    Sweep s = {.rows = rows};
+    s.starts = GP_NEW_ARRAY(b->c->arena, Start, rows->len);
+    s.open = GP_NEW_ARRAY(b->c->arena, uint32_t, rows->len);
+    for (uint32_t i = 0; i < rows->len; i++)
+        if (rows->at[i].at[0]->kind == Mat_Range)
+            s.starts[s.count++] = (Start){rows->at[i].at[0]->lo, i};
+    qsort(s.starts, s.count, sizeof *s.starts, compare_starts);
+    return s;
+}
+
+/* The rows open at lo; the end of the piece that begins there: before the next range starts, or
+** where one ends. */
+static uint64_t sweep_to(Sweep *s, uint64_t lo, uint64_t max) {
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < s->open_count; i++)
+        if (s->rows->at[s->open[i]].at[0]->hi >= lo)
+            s->open[kept++] = s->open[i];
+    s->open_count = kept;
+    while (s->next < s->count && s->starts[s->next].lo <= lo)
+        s->open[s->open_count++] = s->starts[s->next++].row;
+    uint64_t end = s->next < s->count ? s->starts[s->next].lo - 1 : max;
+    for (uint32_t i = 0; i < s->open_count; i++)
+        end = GP_MIN(end, s->rows->at[s->open[i]].at[0]->hi);
     return end;
 }
 
+/* Every piece is covered by the wildcards and the ranges that are open there. */
 static bool witness_ranges(Match *x, const Rows *rows, const GpType *const *types, uint32_t columns,
                            const Mat **out) {
     GpBody *b = x->b;
     uint64_t max = key_max(types[0]), lo = 0;
+    Rows wilds = drop_column(b, rows);
+    if (!find_witness(x, &wilds, types + 1, columns - 1, out + 1))
+        return false; /* they cover every piece */
+    Sweep sweep = sweep_of(b, rows);
     for (;;) {
-        uint64_t hi = piece_end(rows, lo, max);
-        Rows rest = drop_column(b, rows, true, lo, hi);
+        uint64_t hi = sweep_to(&sweep, lo, max);
+        Rows rest = {0};
+        for (uint32_t i = 0; i < wilds.len; i++)
+            GP_PUSH(b->c->arena, &rest, wilds.at[i]);
+        for (uint32_t i = 0; i < sweep.open_count; i++)
+            GP_PUSH(b->c->arena, &rest, ((Row){rows->at[sweep.open[i]].at + 1}));
         if (find_witness(x, &rest, types + 1, columns - 1, out + 1)) {
             Mat *w = make(b, Mat_Range, types[0]);
             w->lo = lo;
@@ -363,7 +427,7 @@ static bool find_witness(Match *x, const Rows *all, const GpType *const *types, 
         return witness_ctors(x, rows, types, columns, out);
     if (has_range && is_ranged(types[0]))
         return witness_ranges(x, rows, types, columns, out);
-    Rows rest = drop_column(x->b, rows, false, 0, 0);
+    Rows rest = drop_column(x->b, rows);
     out[0] = &wild;
     return find_witness(x, &rest, types + 1, columns - 1, out + 1);
 }

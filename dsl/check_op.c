@@ -4,6 +4,7 @@
 ** An operator whose operands are not known yet waits in `pending` with a variable as its type. */
 #include "dsl/check_body.h"
 #include "dsl/resolve.h"
+#include "dsl/unify.h"
 
 typedef enum OpClass { Op_Arith, Op_Bits, Op_Shift, Op_Compare, Op_Logic } OpClass;
 
@@ -288,7 +289,14 @@ static const GpType *check_overload(GpBody *b, const Operation *o, const GpType 
     GpRes *res = has_trait ? find_overload(b, o->n, l, o->row->trait, o->row->method) : NULL;
     if (!res)
         return report_none(b, o, l, r);
+    GpTry mark = gp_unify_try(b->c);
+    if (r->kind == GpTy_Adt) /* most often the one that is meant, among many */
+        gp_unify(b->c, res->args[1].type, r);
     GpSelection fit = gp_body_select_impl(b, res);
+    if (fit == GpSelection_None && r->kind == GpTy_Adt) {
+        gp_unify_undo(b->c, mark);
+        fit = gp_body_select_impl(b, res);
+    }
     GpFnSig sig = gp_sig_subst(b->c, res->def, res->args, res->arg_count);
     if (fit == GpSelection_One && !gp_body_can_coerce(b, o->rhs, sig.params[1])) {
         gp_body_mismatch(b, o->rhs->span, sig.params[1], r, GP_NO_REASON);

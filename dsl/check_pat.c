@@ -335,7 +335,7 @@ static void check_struct_field(GpBody *b, GpAstPatField *f, const GpRes *res, bo
                                BindMode mode, PatCtx *ctx) {
     const GpDef *def = res->def;
     uint32_t at;
-    if (!gp_body_find_field(def, f->name, &at)) {
+    if (!gp_def_field(def, f->name, &at)) {
         GpDiag *d = gp_diag(b->c->diags, GpDiag_E0026, f->node.span, gp_body_owner_kind(def),
                             def->name->name, f->name->name);
         gp_primary_label(d, "%s `%s` does not have this field", gp_body_owner_kind(def),

@@ -111,6 +111,7 @@ struct GpDef {
     /* Generics in scope order: the parent impl's or trait's first, then its own. */
     GpDef **generics;
     uint32_t generic_count, parent_generic_count;
+    GpMap generic_names;    /* GpSym -> GpDef *, of its own */
     const GpType *const_type; /* ConstParam: i32, usize, bool or [i32; N]; Const, Static: their type */
     GpDef **bounds;         /* TypeParam: traits it implements (with bound_args) */
     const GpType **bound_types; /* per bound: NULL, or for Fn(A, B) -> C a tuple type (A, B, C) */
@@ -118,6 +119,7 @@ struct GpDef {
     uint32_t bound_count;
     GpGArg preset;            /* TypeParam, ConstParam: the default */
     bool has_preset;
+    uint32_t generic_index;   /* TypeParam, ConstParam: its place in `generics` */
     bool is_impl_trait;       /* TypeParam: stands for `impl Trait` in a parameter's type */
     bool has_bad_bound;       /* TypeParam: a trait of its bounds was not found */
     bool is_copy;             /* Struct, Union, Enum: derives or implements Copy */
@@ -133,6 +135,7 @@ struct GpDef {
     const GpType **field_types;
     GpSpan *field_spans;
     uint32_t field_count;
+    GpMap fields;           /* of named ones: GpSym -> its GpSym in field_names */
     uint32_t variant_index; /* Variant */
     int64_t discriminant;   /* Variant */
 
@@ -204,6 +207,9 @@ struct GpAdjust {
     const GpType *type;
     const GpAdjust *next;
 };
+
+/* The field of that name, or of that number in tuple structs and variants. */
+bool gp_def_field(const GpDef *def, GpSym name, uint32_t *index);
 
 /* The final type of an expression: after its adjustments. */
 const GpType *gp_expr_type(const GpNode *expr);

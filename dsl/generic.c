@@ -36,10 +36,19 @@ static GpSym item_key(GpCheck *c, GpSym name, const GpDef *adt) {
     return gp_intern(c->names, (const char *)parts, sizeof parts);
 }
 
-/* An impl of a trait stands under the trait and the struct or enum that it is for. */
-static GpSym impl_key(GpCheck *c, const GpDef *trait, const GpDef *adt) {
-    const void *parts[2] = {trait, adt};
+/* An impl of a trait stands under the trait, the struct or enum that it is for, and that of the
+** trait's first argument, which may be any: `every`. */
+static const GpDef every;
+
+static GpSym impl_key(GpCheck *c, const GpDef *trait, const GpDef *adt, const GpDef *arg) {
+    const void *parts[3] = {trait, adt, arg};
     return gp_intern(c->names, (const char *)parts, sizeof parts);
+}
+
+static const GpDef *arg_adt(GpCheck *c, const GpGArg *args) {
+    if (!args || args[0].kind != GpGArg_Type)
+        return NULL;
+    return adt_of(c->unify ? gp_shallow(c, args[0].type) : args[0].type);
 }
 
 bool gp_is_apart(const GpType *a, const GpType *b) {
@@ -58,8 +67,13 @@ static void add_items(GpCheck *c, GpMap *items, const GpDef *owner, const GpDef 
 void gp_index_items(GpCheck *c, GpDef *owner) {
     GpMap *items = c->module ? &c->module->assoc_items : &c->std->assoc_items;
     GpMap *impls = c->module ? &c->module->trait_impls : &c->std->trait_impls;
-    if (owner->kind == GpDef_Impl && owner->trait)
-        gp_index_add(c, impls, impl_key(c, owner->trait, adt_of(owner->self_type)), owner);
+    if (owner->kind == GpDef_Impl && owner->trait) {
+        const GpDef *adt = adt_of(owner->self_type);
+        const GpDef *arg = owner->trait_arg_count ? arg_adt(c, owner->trait_args) : NULL;
+        gp_index_add(c, impls, impl_key(c, owner->trait, adt, &every), owner);
+        if (owner->trait_arg_count)
+            gp_index_add(c, impls, impl_key(c, owner->trait, adt, arg), owner);
+    }
     if (owner->kind == GpDef_Trait) {
         add_items(c, items, owner, &any_param);
         if (owner->is_std)
@@ -99,11 +113,16 @@ GpDef *gp_index_assoc(GpCheck *c, GpSym name, const GpType *self, uint32_t n) {
     return def ? def : nth(c, &c->std->assoc_items, own, item_key(c, name, NULL), &n);
 }
 
-GpDef *gp_index_impl(GpCheck *c, const GpDef *trait, const GpType *self, uint32_t n) {
+GpDef *gp_index_impl(GpCheck *c, const GpDef *trait, const GpType *self, const GpGArg *wanted,
+                     uint32_t n) {
     const GpMap *own = c->module ? &c->module->trait_impls : NULL;
-    const GpDef *adt = adt_of(self);
-    GpDef *def = adt ? nth(c, &c->std->trait_impls, own, impl_key(c, trait, adt), &n) : NULL;
-    return def ? def : nth(c, &c->std->trait_impls, own, impl_key(c, trait, NULL), &n);
+    const GpDef *arg = arg_adt(c, trait->generic_count > 1 ? wanted : NULL);
+    const GpDef *adts[2] = {adt_of(self), NULL}, *args[2] = {arg ? arg : &every, NULL};
+    GpDef *def = NULL;
+    for (uint32_t i = adts[0] ? 0 : 1; i < 2 && !def; i++)
+        for (uint32_t k = 0; k < (arg ? 2 : 1) && !def; k++)
+            def = nth(c, &c->std->trait_impls, own, impl_key(c, trait, adts[i], args[k]), &n);
+    return def;
 }
 
 /* ---- variables --------------------------------------------------------------------------------
@@ -251,7 +270,7 @@ bool gp_match_trait_impl(GpCheck *c, const GpDef *impl, const GpType *self, cons
 static bool has_impl(GpCheck *c, const GpType *t, const GpDef *trait, const GpGArg *wanted) {
     bool entered = gp_unify_enter(c), found = false;
     for (uint32_t n = 0; !found; n++) {
-        const GpDef *impl = gp_index_impl(c, trait, t, n);
+        const GpDef *impl = gp_index_impl(c, trait, t, wanted, n);
         if (!impl)
             break;
         GpGArg *args;
@@ -452,7 +471,7 @@ static bool is_ambiguous(GpCheck *c, const GpType *self, const GpDef *trait, con
                          uint32_t n) {
     bool found = false;
     for (n++; !found; n++) {
-        const GpDef *impl = gp_index_impl(c, trait, self, n);
+        const GpDef *impl = gp_index_impl(c, trait, self, wanted, n);
         if (!impl)
             return false;
         GpGArg *args;
@@ -479,7 +498,7 @@ GpDef *gp_find_assoc(GpCheck *c, const GpType *self, const GpDef *trait, const G
     bool entered = gp_unify_enter(c);
     GpDef *item = NULL;
     for (uint32_t n = 0; !item; n++) {
-        const GpDef *impl = gp_index_impl(c, trait, self, n);
+        const GpDef *impl = gp_index_impl(c, trait, self, wanted, n);
         if (!impl)
             break;
         GpGArg *args;

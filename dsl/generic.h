@@ -19,10 +19,11 @@ void gp_index_items(GpCheck *c, GpDef *owner);
 GpDef *gp_index_assoc(GpCheck *c, GpSym name, const GpType *self, uint32_t n);
 /* Different structs or enums, or references to them: they never unify. */
 bool gp_is_apart(const GpType *a, const GpType *b);
-/* The n-th impl of the trait that a value of type self can have, as far as its struct or enum
-*tells;
-** std's first; NULL after the last. */
-GpDef *gp_index_impl(GpCheck *c, const GpDef *trait, const GpType *self, uint32_t n);
+/* The n-th impl of the trait that a value of type self can have, as far as its struct or enum and
+** that of the first of `wanted` (the trait's arguments; NULL: any) tell; std's first; NULL after the
+** last. */
+GpDef *gp_index_impl(GpCheck *c, const GpDef *trait, const GpType *self, const GpGArg *wanted,
+                     uint32_t n);
 
 /* Fresh variables for def's generics [first, count); those before are copied from `given`. */
 GpGArg *gp_fresh_args(GpCheck *c, const GpDef *def, const GpGArg *given, uint32_t first);

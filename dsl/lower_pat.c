@@ -57,18 +57,6 @@ static const GpDef *variant_of(const GpNode *pat) {
     return pat->res && pat->res->def && pat->res->def->kind == GpDef_Variant ? pat->res->def : NULL;
 }
 
-/* The field's place in its struct: names, or positions as digits. */
-static bool find_field(const GpDef *def, GpSym name, uint32_t *out) {
-    for (uint32_t i = 0; i < def->field_count; i++) {
-        bool is_named = def->field_names && def->field_names[i];
-        if (is_named ? def->field_names[i] == name : strtoul(name->name, NULL, 10) == i) {
-            *out = i;
-            return true;
-        }
-    }
-    return false;
-}
-
 static void visit_struct(GpLower *lo, GpNode *pat, GpSpot s, SubFn fn, void *ud) {
     GpAstPatStruct *p = GP_AS(PatStruct, pat);
     const GpDef *def = pat->res ? pat->res->def : NULL;
@@ -77,7 +65,7 @@ static void visit_struct(GpLower *lo, GpNode *pat, GpSpot s, SubFn fn, void *ud)
         if (p->fields.at[k]->kind != GpNode_PatField)
             continue;
         GpAstPatField *f = GP_AS(PatField, p->fields.at[k]);
-        if (find_field(def, f->name, &i))
+        if (gp_def_field(def, f->name, &i))
             visit_field(lo, s, variant_of(pat), i, f->pat, fn, ud);
     }
 }

@@ -161,6 +161,17 @@ static bool tuple_index(GpSym name, uint32_t count, uint32_t *out) {
     return value < count;
 }
 
+bool gp_def_field(const GpDef *def, GpSym name, uint32_t *index) {
+    if (!def->field_count || !def->field_names)
+        return false;
+    if (!def->field_names[0])
+        return tuple_index(name, def->field_count, index);
+    const GpSym *at = gp_map_get(&def->fields, name);
+    if (at)
+        *index = (uint32_t)(at - def->field_names);
+    return at != NULL;
+}
+
 static bool field_of(GpCheck *c, const GpType *t, GpSym name, uint32_t *index,
                      const GpType **type) {
     if (t->kind == GpTy_Tuple && tuple_index(name, t->arg_count, index)) {
@@ -169,13 +180,7 @@ static bool field_of(GpCheck *c, const GpType *t, GpSym name, uint32_t *index,
     }
     if (t->kind != GpTy_Adt || (t->def->kind != GpDef_Struct && t->def->kind != GpDef_Union))
         return false;
-    bool found = false;
-    for (uint32_t i = 0; i < t->def->field_count && !found; i++) {
-        found = t->def->field_names[i] == name;
-        *index = i;
-    }
-    if (!found && (!t->def->field_count || t->def->field_names[0] ||
-                   !tuple_index(name, t->def->field_count, index)))
+    if (!gp_def_field(t->def, name, index))
         return false;
     GpSubst s = {(const GpDef *const *)t->def->generics, t->args, t->arg_count};
     *type = gp_normalize(c, gp_ty_subst(c->types, t->def->field_types[*index], &s));

@@ -8,9 +8,29 @@
 ** moved, so they stand for the owned place in front. */
 #include "dsl/move.h"
 
-static bool is_tracked(const GpForm *f, const GpPlace *p) {
-    GpSlotKind kind = f->slots.at[p->local].kind;
-    return p->is_owned && (kind == GpSlot_User || kind == GpSlot_Param || kind == GpSlot_Upvar);
+/* Locals that may be gone: something of them is moved, or they begin without a value. Of the others
+** nothing is kept. */
+static bool *find_tracked(const GpForm *f) {
+    bool *is_tracked = GP_NEW_ARRAY(f->c->arena, bool, f->slots.len);
+    for (uint32_t i = 0; i < f->slots.len; i++)
+        is_tracked[i] = f->slots.at[i].kind == GpSlot_User && !f->slots.at[i].has_init;
+    for (uint32_t i = 0; i < f->blocks.len; i++)
+        for (uint32_t k = 0; k < f->blocks.at[i].steps.len; k++) {
+            const GpStep *s = &f->blocks.at[i].steps.at[k];
+            for (uint32_t u = 0; u < s->use_count; u++)
+                if (s->uses[u].kind == GpUse_Move)
+                    is_tracked[s->uses[u].place->local] = true;
+        }
+    for (uint32_t i = 0; i < f->slots.len; i++) {
+        GpSlotKind kind = f->slots.at[i].kind;
+        is_tracked[i] &= kind == GpSlot_User || kind == GpSlot_Param || kind == GpSlot_Upvar;
+    }
+    return is_tracked;
+}
+
+/* Locals of which a second assignment is an error: E0384. */
+static bool is_assigned_once(const GpSlot *slot) {
+    return slot->kind == GpSlot_User && slot->local && !slot->local->is_mut && !slot->has_init;
 }
 
 static GpPlace *owned_part(GpPlace *p) {
@@ -58,13 +78,18 @@ static void prepare(GpMoves *m) {
     m->is_path = GP_NEW_ARRAY(a, bool, f->places.len);
     for (uint32_t i = 0; i < f->places.len; i++)
         m->index[i] = GP_NONE;
+    const bool *is_tracked = find_tracked(f);
+    m->once = GP_NEW_ARRAY(a, uint32_t, f->slots.len);
     for (uint32_t i = 0; i < f->slots.len; i++)
-        if (is_tracked(f, f->slots.at[i].place))
+        if (is_tracked[i])
             number(m, f->slots.at[i].place);
+    m->bits = m->count;
+    for (uint32_t i = 0; i < f->slots.len; i++)
+        m->once[i] = is_assigned_once(&f->slots.at[i]) ? m->bits++ : GP_NONE;
     find_paths(m);
     m->entry = GP_NEW_ARRAY(a, GpBits, f->blocks.len);
     for (uint32_t i = 0; i < f->order_count; i++)
-        m->entry[f->order[i]] = gp_bits_make(a, m->count + f->slots.len);
+        m->entry[f->order[i]] = gp_bits_make(a, m->bits);
 }
 
 /* ---- one step's effect ----------------------------------------------------------------------- */
@@ -73,12 +98,7 @@ static void set_range(const GpMoves *m, GpBits state, const GpPlace *p, bool is_
     uint32_t bit = m->index[p->id];
     if (bit == GP_NONE)
         return;
-    for (uint32_t i = bit; i < m->end[bit]; i++) {
-        if (is_gone)
-            gp_bits_add(state, i);
-        else
-            gp_bits_del(state, i);
-    }
+    gp_bits_fill(state, bit, m->end[bit], is_gone);
 }
 
 static void apply_uses(const GpMoves *m, GpBits state, const GpStep *s) {
@@ -93,17 +113,18 @@ static void apply_dst(const GpMoves *m, GpBits state, const GpStep *s) {
     bool starts = s->kind == GpStep_Live;
     if (s->dst->is_owned)
         set_range(m, state, s->dst, starts);
-    if (s->dst->parent)
+    uint32_t once = s->dst->parent ? GP_NONE : m->once[s->dst->local];
+    if (once == GP_NONE)
         return;
     if (starts)
-        gp_bits_del(state, m->count + s->dst->local);
+        gp_bits_del(state, once);
     else
-        gp_bits_add(state, m->count + s->dst->local);
+        gp_bits_add(state, once);
 }
 
 static void solve(GpMoves *m) {
     GpForm *f = m->f;
-    GpBits state = gp_bits_make(f->c->arena, m->count + f->slots.len);
+    GpBits state = gp_bits_make(f->c->arena, m->bits);
     bool *is_seen = GP_NEW_ARRAY(f->c->arena, bool, f->blocks.len);
     is_seen[f->order_count ? f->order[0] : 0] = true;
     for (bool changed = true; changed;) {
@@ -215,6 +236,8 @@ static bool same_sites(GpMoveSet a, GpMoveSet b) {
 /* One error for what the same moves took away (rustc's buffer_move_error). */
 static void report_use(GpMoves *m, GpBadUse use, const GpPlace *gone) {
     GpPlace *p = owned_part(use.place);
+    if (m->errors.len >= GP_MAX_ERRORS)
+        return; /* it would not be shown */
     while (p->parent && !m->is_path[p->id])
         p = p->parent;
     Search q = {.m = m, .place = gone};
@@ -249,10 +272,8 @@ static const GpPlace *find_gone(const GpMoves *m, GpBits state, GpPlace *p) {
     if (bit == GP_NONE)
         return NULL;
     uint32_t end = own == p ? m->end[bit] : bit + 1;
-    for (uint32_t i = bit; i < end; i++)
-        if (gp_bits_has(state, i))
-            return m->place_of[i];
-    return NULL;
+    uint32_t found = gp_bits_next(state, bit, end);
+    return found < end ? m->place_of[found] : NULL;
 }
 
 static void check_use(GpMoves *m, GpBits state, const GpStep *s, GpOperand u, GpBadUse at) {
@@ -288,9 +309,8 @@ static void check_dst(GpMoves *m, GpBits state, const GpStep *s, GpBadUse at) {
         at.verb = GpAccess_Assign;
         report_use(m, at, at.place);
     }
-    const GpSlot *slot = &m->f->slots.at[p->local];
-    if (!p->parent && slot->kind == GpSlot_User && slot->local && !slot->local->is_mut &&
-        !s->is_init && !slot->has_init && gp_bits_has(state, m->count + p->local))
+    uint32_t once = p->parent ? GP_NONE : m->once[p->local];
+    if (once != GP_NONE && !s->is_init && gp_bits_has(state, once))
         gp_report_reassign(m, p, s->span);
 }
 
@@ -319,7 +339,7 @@ void gp_form_check_moves(GpForm *f) {
     GpMoves m = {.f = f};
     prepare(&m);
     solve(&m);
-    GpBits state = gp_bits_make(f->c->arena, m.count + f->slots.len);
+    GpBits state = gp_bits_make(f->c->arena, m.bits);
     for (uint32_t i = 0; i < f->order_count; i++) {
         uint32_t block = f->order[i];
         gp_bits_copy(state, m.entry[block]);

@@ -39,8 +39,10 @@ typedef struct GpMoves {
     uint32_t *end;      /* bit -> one past its parts */
     GpPlace **place_of; /* bit -> place */
     uint32_t count;
-    bool *is_path; /* place id: moved or assigned somewhere, so that messages name it */
-    GpBits *entry; /* per block: may be gone (bits), may be assigned (bits after count) */
+    uint32_t *once; /* slot -> bit behind those of places: may be assigned; GP_NONE: not asked */
+    uint32_t bits;  /* of both */
+    bool *is_path;  /* place id: moved or assigned somewhere, so that messages name it */
+    GpBits *entry;  /* per block */
     GP_VEC(GpMoveError) errors;     /* E0382 to report */
     GP_VEC(const GpPlace *) uninit; /* locals with an E0381 */
 } GpMoves;

@@ -6,6 +6,31 @@
 
 /* ---- slots and places ------------------------------------------------------------------------ */
 
+enum { CHILDREN_LISTED = 16 }; /* more of them are found by a map */
+
+static GpSym child_key(GpForm *f, const GpPlace *parent, GpProj proj, uint32_t index,
+                       const GpDef *variant) {
+    const struct {
+        const void *parent, *variant;
+        uint64_t proj, index;
+    } key = {parent, variant, proj, index};
+    return gp_intern(f->c->names, (const char *)&key, sizeof key);
+}
+
+static void note_child(GpForm *f, GpPlace *p) {
+    p->parent->child_count++;
+    if (p->parent->child_count < CHILDREN_LISTED)
+        return;
+    if (p->parent->child_count > CHILDREN_LISTED) {
+        gp_map_set(f->c->arena, &f->children,
+                   child_key(f, p->parent, p->proj, p->index, p->variant), p);
+        return;
+    }
+    for (GpPlace *q = p->parent->child; q; q = q->sibling)
+        gp_map_set(f->c->arena, &f->children,
+                   child_key(f, q->parent, q->proj, q->index, q->variant), q);
+}
+
 static GpPlace *make_place(GpForm *f, GpPlace key) {
     GpPlace *p = GP_NEW(f->c->arena, GpPlace);
     *p = key;
@@ -15,6 +40,7 @@ static GpPlace *make_place(GpForm *f, GpPlace key) {
         p->depth = p->parent->depth + 1;
         p->sibling = p->parent->child;
         p->parent->child = p;
+        note_child(f, p);
     }
     return p;
 }
@@ -35,7 +61,10 @@ uint32_t gp_form_slot(GpForm *f, GpSlotKind kind, const GpType *type, GpSpan spa
     return gp_form_slot_with(f, kind, type, gp_regions_fresh(f, type), span);
 }
 
-static GpPlace *find_child(GpPlace *p, GpProj proj, uint32_t index, const GpDef *variant) {
+static GpPlace *find_child(GpForm *f, GpPlace *p, GpProj proj, uint32_t index,
+                           const GpDef *variant) {
+    if (p->child_count >= CHILDREN_LISTED)
+        return gp_map_get(&f->children, child_key(f, p, proj, index, variant));
     for (GpPlace *q = p->child; q; q = q->sibling)
         if (q->proj == proj && q->index == index && q->variant == variant)
             return q;
@@ -45,7 +74,7 @@ static GpPlace *find_child(GpPlace *p, GpProj proj, uint32_t index, const GpDef 
 static const GpType *error_type(GpForm *f) { return gp_ty_error(f->c->types); }
 
 GpPlace *gp_place_deref(GpForm *f, GpPlace *p) {
-    GpPlace *q = find_child(p, GpProj_Deref, 0, NULL);
+    GpPlace *q = find_child(f, p, GpProj_Deref, 0, NULL);
     if (q)
         return q;
     GpPlace key = {.local = p->local, .proj = GpProj_Deref, .parent = p, .type = error_type(f)};
@@ -59,7 +88,7 @@ GpPlace *gp_place_deref(GpForm *f, GpPlace *p) {
 }
 
 GpPlace *gp_place_index(GpForm *f, GpPlace *p, const GpType *type) {
-    GpPlace *q = find_child(p, GpProj_Index, 0, NULL);
+    GpPlace *q = find_child(f, p, GpProj_Index, 0, NULL);
     if (q)
         return q;
     return make_place(f, (GpPlace){.local = p->local,
@@ -70,7 +99,7 @@ GpPlace *gp_place_index(GpForm *f, GpPlace *p, const GpType *type) {
 }
 
 GpPlace *gp_place_variant(GpForm *f, GpPlace *p, const GpDef *variant) {
-    GpPlace *q = find_child(p, GpProj_Variant, 0, variant);
+    GpPlace *q = find_child(f, p, GpProj_Variant, 0, variant);
     if (q)
         return q;
     return make_place(f, (GpPlace){.local = p->local,
@@ -93,7 +122,7 @@ static GpRegions tuple_regions(GpForm *f, const GpPlace *p, uint32_t index) {
 }
 
 GpPlace *gp_place_field(GpForm *f, GpPlace *p, uint32_t index, const GpType *type) {
-    GpPlace *q = find_child(p, GpProj_Field, index, NULL);
+    GpPlace *q = find_child(f, p, GpProj_Field, index, NULL);
     if (q)
         return q;
     GpPlace key = {.local = p->local,

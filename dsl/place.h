@@ -41,6 +41,7 @@ typedef struct GpPlace {
     GpRegions regions;
     struct GpPlace *parent; /* NULL: the local itself */
     struct GpPlace *child, *sibling;
+    uint32_t child_count;
     uint32_t depth;
     bool is_owned; /* no Deref and no Index on the way: it can be moved out of */
 } GpPlace;
@@ -183,12 +184,13 @@ struct GpForm {
     GpForm *outer;
     GP_VEC(GpSlot) slots;
     GP_VEC(GpPlace *) places;
+    GpMap children; /* of places with many: parent and projection -> GpPlace * */
     GP_VEC(GpLoan) loans;
     GP_VEC(GpBlock) blocks;
     GP_VEC(GpLifetime) regions;
     GP_VEC(GpOutlives) outlives;
     GP_VEC(uint32_t) chain; /* next constraint of the same `longer` */
-    uint32_t *slot_of;      /* GpLocal.id -> slot; GP_NONE */
+    GpMap slot_of;          /* GpLocal -> its slot's place */
     uint32_t live_count;    /* slots with regions */
     uint32_t *order;        /* blocks in reverse postorder */
     uint32_t order_count;
@@ -254,6 +256,24 @@ static inline GpBits gp_bits_make(GpArena *a, uint32_t count) {
 static inline bool gp_bits_has(GpBits b, uint32_t i) { return b.at[i / 64] >> (i % 64) & 1; }
 static inline void gp_bits_add(GpBits b, uint32_t i) { b.at[i / 64] |= (uint64_t)1 << (i % 64); }
 static inline void gp_bits_del(GpBits b, uint32_t i) { b.at[i / 64] &= ~((uint64_t)1 << (i % 64)); }
+/* Sets or clears [from, to). */
+static inline void gp_bits_fill(GpBits b, uint32_t from, uint32_t to, bool value) {
+    for (uint32_t w = from / 64; w * 64 < to; w++) {
+        uint64_t mask = w == from / 64 ? UINT64_MAX << (from % 64) : UINT64_MAX;
+        if ((w + 1) * 64 > to)
+            mask &= UINT64_MAX >> ((w + 1) * 64 - to);
+        b.at[w] = value ? b.at[w] | mask : b.at[w] & ~mask;
+    }
+}
+/* The first one in [from, to); `to` when there is none. */
+static inline uint32_t gp_bits_next(GpBits b, uint32_t from, uint32_t to) {
+    for (uint32_t w = from / 64; w * 64 < to; w++) {
+        uint64_t word = b.at[w] & (w == from / 64 ? UINT64_MAX << (from % 64) : UINT64_MAX);
+        if (word)
+            return GP_MIN(to, w * 64 + (uint32_t)__builtin_ctzll(word));
+    }
+    return to;
+}
 static inline bool gp_bits_join(GpBits into, GpBits from) {
     uint64_t changed = 0;
     for (uint32_t i = 0; i < into.words; i++) {

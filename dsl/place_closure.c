@@ -10,17 +10,20 @@
 
 static bool is_own(const GpForm *f, const GpLocal *l) { return l->closure == f->closure; }
 
+static void bind_slot(GpBuild *b, const GpLocal *l, uint32_t slot) {
+    b->f->slots.at[slot].local = l;
+    gp_map_set(b->arena, &b->f->slot_of, l, b->f->slots.at[slot].place);
+}
+
 uint32_t gp_build_local_slot(GpBuild *b, const GpLocal *l) {
-    uint32_t *slot = &b->f->slot_of[l->id];
-    if (*slot == GP_NONE) {
-        GpSlotKind kind = !is_own(b->f, l) ? GpSlot_Upvar
-                          : l->is_param    ? GpSlot_Param
-                                           : GpSlot_User;
-        *slot = gp_form_slot(b->f, kind, l->type, l->span);
-        b->f->slots.at[*slot].local = l;
-        b->f->slots.at[*slot].let_span = GP_NO_SPAN;
-    }
-    return *slot;
+    const GpPlace *known = gp_map_get(&b->f->slot_of, l);
+    if (known)
+        return known->local;
+    GpSlotKind kind = !is_own(b->f, l) ? GpSlot_Upvar : l->is_param ? GpSlot_Param : GpSlot_User;
+    uint32_t slot = gp_form_slot(b->f, kind, l->type, l->span);
+    b->f->slots.at[slot].let_span = GP_NO_SPAN;
+    bind_slot(b, l, slot);
+    return slot;
 }
 
 GpPlace *gp_build_local(GpBuild *b, const GpLocal *l) {
@@ -36,9 +39,6 @@ static GpForm *make_form(GpCheck *c, GpDef *fn, GpForm *outer, const GpNode *clo
     f->fn = fn;
     f->outer = outer;
     f->closure = closure;
-    f->slot_of = GP_NEW_ARRAY(c->arena, uint32_t, fn->local_count);
-    for (uint32_t i = 0; i < fn->local_count; i++)
-        f->slot_of[i] = GP_NONE;
     return f;
 }
 
@@ -69,8 +69,7 @@ static void take_param(GpBuild *b, GpNode *pat, const GpType *type, GpRegions re
         !GP_AS(PatName, pat)->sub && pat->res->local->type == type) {
         const GpLocal *l = pat->res->local;
         uint32_t slot = gp_form_slot_with(b->f, GpSlot_Param, type, regions, l->span);
-        b->f->slot_of[l->id] = slot;
-        b->f->slots.at[slot].local = l;
+        bind_slot(b, l, slot);
         b->f->slots.at[slot].let_span = GP_NO_SPAN;
         return;
     }
@@ -82,8 +81,7 @@ static void take_param(GpBuild *b, GpNode *pat, const GpType *type, GpRegions re
 static void take_self(GpBuild *b, GpNode *n, GpRegions regions) {
     const GpLocal *l = n->res->local;
     uint32_t slot = gp_form_slot_with(b->f, GpSlot_Param, l->type, regions, l->span);
-    b->f->slot_of[l->id] = slot;
-    b->f->slots.at[slot].local = l;
+    bind_slot(b, l, slot);
     b->f->slots.at[slot].let_span = GP_NO_SPAN;
 }
 

@@ -169,13 +169,6 @@ static void into_repeat(GpBuild *b, GpPlace *dst, GpNode *n) {
     combine(b, dst, &use, 1, n->span);
 }
 
-static uint32_t find_field(const GpDef *def, GpSym name) {
-    for (uint32_t i = 0; i < def->field_count; i++)
-        if (def->field_names && def->field_names[i] == name)
-            return i;
-    return GP_NONE;
-}
-
 /* `..base` gives the fields that are not written. */
 static void take_base(GpBuild *b, GpPlace *dst, GpNode *n, const bool *given, const GpDef *def) {
     GpPlace *base = gp_build_place(b, GP_AS(StructLit, n)->base);
@@ -200,7 +193,8 @@ static void into_struct(GpBuild *b, GpPlace *dst, GpNode *n) {
     bool *given = GP_NEW_ARRAY(b->arena, bool, def ? def->field_count : 0);
     for (uint32_t i = 0; i < s->fields.len; i++) {
         GpAstFieldInit *init = GP_AS(FieldInit, s->fields.at[i]);
-        uint32_t at = def ? find_field(def, init->name) : GP_NONE;
+        uint32_t at = GP_NONE;
+        (void)(def && gp_def_field(def, init->name, &at));
         if (!init->value) {
             const GpRes *res = init->node.res;
             if (!res || res->kind != GpRes_Local)

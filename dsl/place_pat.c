@@ -81,7 +81,7 @@ static void declare(GpNode *n, void *ud) {
     GpBuild *b = ud;
     if (gp_node_group(n->kind) != GpGroup_Pat && n->kind != GpNode_PatField)
         return;
-    if (is_binding(n) && b->f->slot_of[n->res->local->id] == GP_NONE) {
+    if (is_binding(n) && !gp_map_has(&b->f->slot_of, n->res->local)) {
         uint32_t slot = gp_build_local_slot(b, n->res->local);
         GpPlaceScope *s = &b->scopes.at[b->scopes.len - 1];
         GP_PUSH(b->arena, &s->slots, slot);

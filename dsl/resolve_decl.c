@@ -1,6 +1,6 @@
 /* What a declaration shows to be wrong by itself: types that hold themselves (E0072), generics that
 ** nothing decides (E0392, E0207), Copy of what is not (E0204), discriminants given twice (E0081).
- */
+*/
 #include "dsl/resolve.h"
 
 /* ---- generics that are mentioned --------------------------------------------------------------
@@ -246,7 +246,7 @@ static void check_derived_copy(GpCheck *c, const GpDef *def) {
         return;
     const GpDef *clone = c->std->lang[GpLang_Clone];
     const GpType *self = gp_self_type(c, (GpDef *)(uintptr_t)def);
-    if (!clone || gp_index_impl(c, clone, self, 0))
+    if (!clone || gp_index_impl(c, clone, self, NULL, 0))
         return;
     GpDiag *d = gp_diag(
         c->diags, GpDiag_E0277, copy->span,

@@ -173,7 +173,7 @@ static void check_inherent(GpCollect *k, GpDef *impl, GpDef *item) {
 
 static void check_overlap(GpCollect *k, GpDef *impl) {
     for (uint32_t n = 0;; n++) {
-        GpDef *other = gp_index_impl(k->c, impl->trait, impl->self_type, n);
+        GpDef *other = gp_index_impl(k->c, impl->trait, impl->self_type, impl->trait_args, n);
         if (!other || other == impl)
             return;
         if (gp_is_apart(impl->self_type, other->self_type) || !overlaps(k->c, impl, other))

@@ -4,18 +4,10 @@
 
 /* ---- names in scope -------------------------------------------------------------------------- */
 
-static bool is_generic_of(const GpDef *g, GpSym name, GpNamespace ns) {
-    return g->name == name && !g->is_impl_trait &&
-           ((ns == GpNs_Type && g->kind == GpDef_TypeParam) ||
-            (ns == GpNs_Value && g->kind == GpDef_ConstParam));
-}
-
 static GpDef *find_generic(GpDef *scope, GpSym name, GpNamespace ns) {
-    for (uint32_t i = scope->generic_count; i > 0; i--) {
-        if (is_generic_of(scope->generics[i - 1], name, ns))
-            return scope->generics[i - 1];
-    }
-    return NULL;
+    GpDef *g = gp_map_get(&scope->generic_names, name);
+    bool is_type = g && g->kind == GpDef_TypeParam;
+    return g && is_type == (ns == GpNs_Type) ? g : NULL;
 }
 
 /* The prelude of the scope's track first; without a track both are in scope, tile first. */
@@ -138,7 +130,7 @@ static void report_lone(GpCheck *c, GpDef *scope, GpAstSegment *seg, GpNamespace
         d = gp_diag(c->diags, GpDiag_E0425, span, "cannot find type", what, "this scope");
     else
         d = gp_diag(c->diags, GpDiag_E0425, span, missing_value(seg_span(seg)), what, "this scope");
-    GpSym near = gp_find_similar(c, scope, seg->name, ns);
+    GpSym near = !gp_diag_is_kept(d) ? NULL : gp_find_similar(c, scope, seg->name, ns);
     if (near)
         gp_suggest(d, span, near->name, "a similar name exists");
     gp_note_unknown_globs(c, scope, d);
@@ -155,7 +147,7 @@ static void report_first(GpCheck *c, GpDef *scope, GpAstSegment *seg) {
                                      : "use of unresolved module or unlinked crate `%s`",
                         seg->name->name);
     GpDiag *d = gp_diag(c->diags, GpDiag_E0433, seg_span(seg), what);
-    GpSym near = gp_find_similar(c, scope, seg->name, GpNs_Type);
+    GpSym near = !gp_diag_is_kept(d) ? NULL : gp_find_similar(c, scope, seg->name, GpNs_Type);
     if (near)
         gp_suggest(d, seg_span(seg), near->name, "a similar name exists");
     gp_primary_label(d, "%s", what);
@@ -176,7 +168,7 @@ static void report_in_module(GpCheck *c, GpDef *module, GpAstSegment *seg, GpNam
     GpDiag *d =
         gp_diag(c->diags, GpDiag_E0425, seg_span(seg),
                 ns == GpNs_Type ? "cannot find type" : missing_value(seg_span(seg)), what, where);
-    GpSym near = gp_find_similar_in(module, seg->name, ns);
+    GpSym near = !gp_diag_is_kept(d) ? NULL : gp_find_similar_in(module, seg->name, ns);
     GpDef *meant = near ? gp_find_in_module(c, module, near, ns) : NULL;
     if (!meant) {
         gp_primary_label(d, "not found in `%s`", holder);
@@ -549,7 +541,8 @@ GpDef *gp_resolve_trait(GpCheck *c, GpDef *scope, GpAstPath *path) {
             return NULL;
         if (!def && !gp_find_primitive(c, seg->name)) {
             GpDiag *d = gp_diag(c->diags, GpDiag_E0405, seg_span(seg), seg->name->name);
-            GpSym near = gp_find_similar(c, scope, seg->name, GpNs_Type);
+            GpSym near =
+                !gp_diag_is_kept(d) ? NULL : gp_find_similar(c, scope, seg->name, GpNs_Type);
             if (near)
                 gp_suggest(d, seg_span(seg), near->name, "a similar name exists");
             gp_primary_label(d, "not found in this scope");

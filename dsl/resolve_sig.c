@@ -9,7 +9,9 @@ GpNodeList gp_node_generics(GpNode *item) {
         return GP_AS(Kind, item)->generics;
     FIELD(Fn)
     FIELD(Struct)
-    FIELD(Enum) FIELD(Trait) FIELD(Impl) FIELD(TypeAlias)
+    FIELD(Enum)
+    FIELD(Trait)
+    FIELD(Impl) FIELD(TypeAlias)
 #undef FIELD
         return (GpNodeList){NULL, 0};
 }
@@ -20,25 +22,41 @@ static GpNodeList node_where(GpNode *item) {
         return GP_AS(Kind, item)->where;
     FIELD(Fn)
     FIELD(Struct)
-    FIELD(Enum) FIELD(Trait) FIELD(Impl) FIELD(TypeAlias)
+    FIELD(Enum)
+    FIELD(Trait)
+    FIELD(Impl) FIELD(TypeAlias)
 #undef FIELD
         return (GpNodeList){NULL, 0};
 }
 
 /* ---- generics ------------------------------------------------------------------------------- */
 
+static const GpDef *find_generic(const GpDef *def, GpSym name) {
+    const GpDef *found = gp_map_get(&def->generic_names, name);
+    bool has_outer = def->parent_generic_count && def->parent;
+    return found || !has_outer ? found : gp_map_get(&def->parent->generic_names, name);
+}
+
 static void add_generic(GpCollect *k, GpDef *def, GpDef *generic) {
-    GpDef **wider = GP_NEW_ARRAY(k->c->arena, GpDef *, def->generic_count + 1);
-    for (uint32_t i = 0; i < def->generic_count; i++) {
-        wider[i] = def->generics[i];
-        if (wider[i]->name == generic->name && !generic->is_impl_trait) {
-            GpDiag *d = gp_diag(k->c->diags, GpDiag_E0403, generic->span, generic->name->name);
-            gp_primary_label(d, "already used");
-            gp_label(d, wider[i]->span, "first use of `%s`", generic->name->name);
-        }
+    uint32_t own = def->generic_count - def->parent_generic_count;
+    if ((own & (own - 1)) == 0) { /* what it shares with its parent is copied once */
+        GpDef **wider = GP_NEW_ARRAY(k->c->arena, GpDef *, def->parent_generic_count + 2 * own + 1);
+        if (def->generic_count)
+            memcpy(wider, def->generics, def->generic_count * sizeof *wider);
+        def->generics = wider;
     }
-    wider[def->generic_count++] = generic;
-    def->generics = wider;
+    generic->generic_index = def->generic_count;
+    def->generics[def->generic_count++] = generic;
+    if (generic->is_impl_trait)
+        return;
+    const GpDef *old = find_generic(def, generic->name);
+    if (!old) {
+        gp_map_set(k->c->arena, &def->generic_names, generic->name, generic);
+        return;
+    }
+    GpDiag *d = gp_diag(k->c->diags, GpDiag_E0403, generic->span, generic->name->name);
+    gp_primary_label(d, "already used");
+    gp_label(d, old->span, "first use of `%s`", generic->name->name);
 }
 
 static GpDef *make_generic(GpCollect *k, GpDef *def, GpDefKind kind, GpSym name, GpSpan span) {
@@ -313,14 +331,16 @@ static void resolve_field_list(GpCollect *k, GpDef *def, GpDef *scope, GpNodeLis
     def->field_spans = GP_NEW_ARRAY(k->c->arena, GpSpan, fields.len);
     for (uint32_t i = 0; i < fields.len; i++) {
         GpAstFieldDef *f = GP_AS(FieldDef, fields.at[i]);
-        for (uint32_t n = 0; n < i && f->name; n++) {
-            if (def->field_names[n] != f->name)
-                continue;
+        const GpSym *old = f->name ? gp_map_get(&def->fields, f->name) : NULL;
+        def->field_names[i] = f->name;
+        if (old) {
             GpDiag *d = gp_diag(k->c->diags, GpDiag_E0124, f->node.span, f->name->name);
             gp_primary_label(d, "field already declared");
-            gp_label(d, def->field_spans[n], "`%s` first declared here", f->name->name);
+            gp_label(d, def->field_spans[old - def->field_names], "`%s` first declared here",
+                     f->name->name);
+        } else if (f->name) {
+            gp_map_set(k->c->arena, &def->fields, f->name, &def->field_names[i]);
         }
-        def->field_names[i] = f->name;
         def->field_types[i] = gp_type_of_node(k->c, scope, f->type);
         def->field_spans[i] = f->node.span;
         def->field_count++;

@@ -314,11 +314,12 @@ static void settle_import(GpCollect *k, GpImport *im) {
 }
 
 void gp_resolve_uses(GpCollect *k) {
-    bool progress = true;
-    while (progress) {
+    bool progress = true, is_back = false;
+    /* Both ways in turn, since imports of imports may stand in either order. */
+    for (; progress; is_back = !is_back) {
         progress = false;
         for (uint32_t i = 0; i < k->imports.len; i++)
-            progress |= resolve_import(k->c, &k->imports.at[i]);
+            progress |= resolve_import(k->c, &k->imports.at[is_back ? k->imports.len - 1 - i : i]);
     }
     for (uint32_t i = 0; i < k->imports.len; i++) {
         if (!k->imports.at[i].is_done)

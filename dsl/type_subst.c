@@ -117,6 +117,9 @@ typedef struct Subst {
 } Subst;
 
 static const GpGArg *find_arg(const GpSubst *s, const GpDef *param) {
+    uint32_t at = param->generic_index;
+    if (at < s->count && s->params[at] == param)
+        return &s->args[at];
     for (uint32_t i = 0; i < s->count; i++) {
         if (s->params[i] == param)
             return &s->args[i];
