@@ -65,6 +65,8 @@ void gp_print_expr_path(GpPrinter *p, const GpNode *path) {
 static void print_assoc(GpPrinter *p, const GpAstAssoc *n) {
     gp_print_name(p, n->name);
     gp_print_bounds(p, ": ", n->bounds);
+    if (!n->type && !n->bounds.len)
+        gp_print_puts(p, ":"); /* a bound of nothing, as in Row<T:> */
     if (n->type)
         gp_print_puts(p, " = ");
     gp_print_node(p, n->type);

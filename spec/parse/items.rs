@@ -82,6 +82,7 @@ where
     }
 }
 impl !Send for Unit {}
+fn bound_of_nothing(x: Row<T:>) {}
 unsafe impl Sync for Unit {}
 
 #[device]
