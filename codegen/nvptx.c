@@ -103,17 +103,36 @@ static void print_module(GpEmit *e, GpText *text) {
     LLVMDisposeMessage(ir);
 }
 
-static void fill_image(GpEmit *e, LLVMMemoryBufferRef ptx, GpImage *image) {
-    image->kind = GpImage_Ptx;
-    image->ptx_len = LLVMGetBufferSize(ptx);
-    image->ptx = gp_arena_copy(e->arena, LLVMGetBufferStart(ptx), image->ptx_len);
-    image->entry = e->fn->symbol;
+/* How it is launched, and the schedule behind it. */
+static void fill_launch(GpEmit *e, GpImage *image) {
     image->threads = e->is_tile ? block_threads(e) : 0;
     image->cluster[0] = image->cluster[1] = image->cluster[2] = 1;
     if (e->is_tile)
         image->schedule = (GpSchedule){(uint8_t)(image->threads / 32), 1, 1, 1};
     if (e->pipe)
         gp_pipe_describe(e, image);
+}
+
+/* The image's part that its PTX does not tell, as a comment. */
+static void print_launch(GpEmit *e, GpText *text) {
+    GpImage image = {.threads = 0};
+    fill_launch(e, &image);
+    if (!image.threads)
+        return;
+    gp_text_printf(text, "// launch: %u threads, %u bytes of dynamic shared memory\n// schedule:",
+                   image.threads, image.shared_bytes);
+    for (int i = 0; i < GpScheduleKey_count; i++)
+        gp_text_printf(text, " %s %u", gp_schedule_info[i].name,
+                       *gp_schedule_at(&image.schedule, (GpScheduleKey)i));
+    gp_text_puts(text, "\n");
+}
+
+static void fill_image(GpEmit *e, LLVMMemoryBufferRef ptx, GpImage *image) {
+    image->kind = GpImage_Ptx;
+    image->ptx_len = LLVMGetBufferSize(ptx);
+    image->ptx = gp_arena_copy(e->arena, LLVMGetBufferStart(ptx), image->ptx_len);
+    image->entry = e->fn->symbol;
+    fill_launch(e, image);
     image->ptx_version = e->target->ptx;
     image->min_sm = e->target->sm;
 }
@@ -144,9 +163,11 @@ GpStatus gp_nvptx_compile(GpEmit *e, GpStage stage, GpText *text, GpImage *image
     LLVMMemoryBufferRef ptx = gp_llvm_emit(e->llvm, LLVMAssemblyFile);
     if (!ptx)
         return outcome(e);
-    if (text)
+    if (text) {
         gp_text_add(text, LLVMGetBufferStart(ptx), LLVMGetBufferSize(ptx));
-    else
+        print_launch(e, text);
+    } else {
         fill_image(e, ptx, image);
+    }
     return GpStatus_Ok;
 }

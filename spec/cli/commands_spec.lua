@@ -238,6 +238,14 @@ describe("gpulua's commands", function()
       assert.are.equal(2, r.status)
     end)
 
+    it("tells the launch and the schedule behind a tile kernel's PTX", function()
+      local r = run("emit --stage ptx --with B=64,block=128,warps=4 good.lua")
+      has(r.out, "// launch: 128 threads, 0 bytes of dynamic shared memory\n" ..
+        "// schedule: warps 4 stages 1 cluster 1 persistent 1\n")
+      r = run("emit --stage ptx --kernel vecadd --with block=128 good.lua")
+      assert.is_nil(r.out:find("// launch", 1, true))
+    end)
+
     it("says which generic no kernel has", function()
       local r = run("emit --stage ir --kernel vecadd --with Q=1 good.rs")
       has(r.err, "no kernel takes `Q`")
