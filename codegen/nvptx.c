@@ -119,8 +119,10 @@ static void print_launch(GpEmit *e, GpText *text) {
     fill_launch(e, &image);
     if (!image.threads)
         return;
-    gp_text_printf(text, "// launch: %u threads, %u bytes of dynamic shared memory\n// schedule:",
-                   image.threads, image.shared_bytes);
+    gp_text_printf(text, "// launch: %u threads", image.threads);
+    if (image.shared_bytes)
+        gp_text_printf(text, ", %u bytes of dynamic shared memory", image.shared_bytes);
+    gp_text_puts(text, "\n// schedule:");
     for (int i = 0; i < GpScheduleKey_count; i++)
         gp_text_printf(text, " %s %u", gp_schedule_info[i].name,
                        *gp_schedule_at(&image.schedule, (GpScheduleKey)i));

@@ -240,7 +240,7 @@ describe("gpulua's commands", function()
 
     it("tells the launch and the schedule behind a tile kernel's PTX", function()
       local r = run("emit --stage ptx --with B=64,block=128,warps=4 good.lua")
-      has(r.out, "// launch: 128 threads, 0 bytes of dynamic shared memory\n" ..
+      has(r.out, "// launch: 128 threads\n" ..
         "// schedule: warps 4 stages 1 cluster 1 persistent 1\n")
       r = run("emit --stage ptx --kernel vecadd --with block=128 good.lua")
       assert.is_nil(r.out:find("// launch", 1, true))
