@@ -9,6 +9,7 @@
 typedef struct GpMint {
     int64_t views[2]; /* ids of the tensors */
     uint32_t axis;
+    GpValue *count[GP_MAX_RANK]; /* tiles on each axis, of both */
 } GpMint;
 
 typedef struct Schedule {
@@ -266,7 +267,8 @@ GpVal gp_lower_schedule_index(GpLower *lo, const GpVal *schedule, GpValue *t, co
         GpValue *at = s.map.dim[i] ? build2(lo, GpOp_Add, s.first[i], coords[i]) : number(lo, 0);
         at = gp_build(&lo->b, GpOp_Below, (GpValue *[]){at, s.count[i]}, 2, &type, 1)->results[0];
         GpMint *mint = GP_NEW(lo->arena, GpMint);
-        *mint = (GpMint){{s.views[0].i, s.views[1].i}, i};
+        *mint = (GpMint){{s.views[0].i, s.views[1].i}, i, {NULL}};
+        memcpy(mint->count, s.count, sizeof mint->count);
         gp_map_set(lo->arena, &lo->minted, at, mint);
         gp_map_set(lo->arena, &lo->below, at, s.count[i]);
         out.at[i].value = at;
@@ -321,6 +323,12 @@ static const char *refuse_coord(GpLower *lo, const Store *s, uint32_t axis, bool
         return "on a shared axis it is a component of this partition's own `iter_indices()`";
     if (gp_tile_is_below(lo, s->coords[axis], s->view.count[axis]))
         return NULL;
+    /* Partitions that share a schedule have one grid: either's dimension will do. */
+    for (uint32_t i = 0; i < s->view.rank; i++) {
+        const GpMint *mint = mint_of(lo, s, i);
+        if (mint && gp_tile_is_below(lo, s->coords[axis], mint->count[axis]))
+            return NULL;
+    }
     return "on an axis that each block has whole it comes from the axis's own dimension, "
            "and this is of a different dimension";
 }

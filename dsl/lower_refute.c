@@ -1,31 +1,13 @@
 /* Tile indices that cannot be right, whatever the launch: a constant that no tile has, and a loop's
 ** index that starts below zero. Only those are refused that every run comes to, so that a branch
 ** that the generics rule out says nothing. Everything else is checked in the kernel. */
-#include "dsl/ir/eval.h"
-#include "dsl/lower.h"
-
-enum { DEPTH_MAX = 16 };
-
-/* The number that a scalar stands for. */
-static bool is_known(const GpValue *v, int depth, GpScalar *out) {
-    GpScalar args[3];
-    const GpInst *inst = v->inst;
-    if (gp_ir_const(v, out))
-        return true;
-    if (!inst || depth > DEPTH_MAX || inst->operand_count > GP_COUNT(args) || inst->region_count ||
-        !gp_sig_info[gp_op_info[inst->op].sig].elementwise)
-        return false;
-    for (uint32_t i = 0; i < inst->operand_count; i++)
-        if (!is_known(gp_lower_resolve(inst->operands[i]), depth + 1, &args[i]))
-            return false;
-    return gp_eval(inst->op, inst->pred, v->type->elem, args, out);
-}
+#include "dsl/lower_tile.h"
 
 /* The first value of the loop's index, when it is one. */
 static bool first_turn(const GpInst *check, const GpValue *index, GpScalar *out) {
     const GpInst *loop = index->region ? index->region->owner : NULL;
     return loop && loop->op == GpOp_For && index->index == 0 && check->parent == index->region &&
-           is_known(gp_lower_resolve(loop->operands[0]), 0, out);
+           gp_tile_known(loop->operands[0], out);
 }
 
 /* Whether nothing but loops is around it. */
@@ -50,14 +32,14 @@ static void visit(GpInst *inst, void *ud) {
     GpScalar at, count;
     if (inst->op != GpOp_CheckIndex || lo->fn->sites[inst->site].kind != GpCheck_Tile)
         return;
-    const GpValue *index = gp_lower_resolve(inst->operands[0]);
-    bool has_index = is_known(index, 0, &at) || first_turn(inst, index, &at);
+    GpValue *index = gp_lower_resolve(inst->operands[0]);
+    bool has_index = gp_tile_known(index, &at) || first_turn(inst, index, &at);
     if (!has_index || !is_always_reached(inst))
         return;
     if (at.i < 0)
         refuse(lo, inst, at.i,
                index->inst ? "tile indices are not negative" : "the loop's index starts below zero");
-    else if (is_known(gp_lower_resolve(inst->operands[1]), 0, &count) && at.i >= count.i)
+    else if (gp_tile_known(inst->operands[1], &count) && at.i >= count.i)
         refuse(lo, inst, at.i,
                gp_arena_printf(lo->arena, "there %s %lld tile%s on this axis",
                                count.i == 1 ? "is" : "are", (long long)count.i,

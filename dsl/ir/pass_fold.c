@@ -112,6 +112,29 @@ static GpValue *fold_select(const GpInst *inst) {
     return inst->operands[c.u ? 1 : 2];
 }
 
+/* v as a value and a constant that is added to it; false when it is no such sum. */
+static bool split_sum(const GpValue *v, GpValue **base, GpScalar *offset) {
+    const GpInst *inst = v->inst;
+    GpElem elem = v->type->elem;
+    if (!inst || (inst->op != GpOp_Add && inst->op != GpOp_Sub) || gp_elem_is_float(elem)) return false;
+    uint32_t side = inst->op == GpOp_Add && gp_ir_const(inst->operands[0], offset) ? 0 : 1;
+    if (!gp_ir_const(inst->operands[side], offset)) return false;
+    *base = inst->operands[1 - side];
+    GpScalar given = *offset;
+    return inst->op == GpOp_Add || gp_eval(GpOp_Neg, GpPred_Eq, elem, &given, offset);
+}
+
+/* (x + a) + b is x + (a + b): integers wrap, so that nothing is lost. */
+static GpValue *fold_sum(Fold *f, const GpInst *inst) {
+    GpValue *inner, *base;
+    GpScalar terms[2], sum;
+    GpElem elem = inst->results[0]->type->elem;
+    if (!split_sum(inst->results[0], &inner, &terms[0]) || !split_sum(inner, &base, &terms[1]) ||
+        !gp_eval(GpOp_Add, GpPred_Eq, elem, terms, &sum)) return NULL;
+    if (sum.u == 0) return base;
+    return gp_build2(&f->at, GpOp_Add, base, gp_build_const(&f->at, base->type, sum));
+}
+
 static GpValue *fold_elementwise(Fold *f, const GpInst *inst) {
     GpValue *v = fold_constants(f, inst);
     if (v) return v;
@@ -119,7 +142,8 @@ static GpValue *fold_elementwise(Fold *f, const GpInst *inst) {
     if (inst->operand_count == 1) return fold_unary(inst);
     if (inst->operand_count != 2) return NULL;
     v = fold_same(f, inst);
-    return v ? v : fold_identity(inst);
+    if (!v) v = fold_identity(inst);
+    return v ? v : fold_sum(f, inst);
 }
 
 static GpValue *make_splat(Fold *f, const GpIrType *type, GpValue *scalar) {
