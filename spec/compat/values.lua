@@ -61,6 +61,22 @@ function t.quarters(shape, dtype)
   return gpu.from_table(values, dtype):reshape(shape)
 end
 
+-- What a kernel without parameters prints in a process of its own, in lines.
+function t.printed(source, entry, grid)
+  local path = os.tmpname()
+  local file = assert(io.open(path, "w"))
+  file:write(source)
+  file:close()
+  local script = ("local gpu = require 'gpulua' gpu.device '%s' gpu.kernels(io.open('%s'):read 'a').%s:with { grid = { %s } } ():sync()")
+    :format(device.name, path, entry, table.concat(grid, ", "))
+  local pipe = assert(io.popen(("'%s' -e \"%s\" 2>&1"):format(arg[-1], script)))
+  local lines = {}
+  for line in pipe:lines() do lines[#lines + 1] = line end
+  pipe:close()
+  os.remove(path)
+  return lines
+end
+
 gpu.seed(1)
 math.randomseed(1)
 local wrong, count = 0, 0
@@ -71,7 +87,7 @@ for _, name in ipairs { "values_examples", "values_kernels" } do
     local id = ("%2d  %s %s"):format(case.row, case.file, case.entry)
     if not filter or id:find(filter, 1, true) then
       local source = rows.source(root, row, function() return true end)
-      local is_right, err = pcall(function() case.run(gpu.kernels(source, case.file)[case.entry]) end)
+      local is_right, err = pcall(function() case.run(gpu.kernels(source, case.file)[case.entry], source) end)
       count = count + 1
       if not is_right then wrong = wrong + 1 end
       print(("%-5s row %s%s"):format(is_right and "ok" or "WRONG", id, is_right and "" or ": " .. tostring(err)))

@@ -3,8 +3,8 @@ local EXAMPLES = "cutile-examples/examples/"
 
 return function(gpu, t)
   local cases = {}
-  local function case(row, name, entry, run)
-    cases[#cases + 1] = { row = row, file = EXAMPLES .. name .. ".rs", module = "my_module", entry = entry, run = run }
+  local function case(row, name, entry, run, module)
+    cases[#cases + 1] = { row = row, file = EXAMPLES .. name .. ".rs", module = module or "my_module", entry = entry, run = run }
   end
 
   case(1, "async_add", "add", function(k)
@@ -13,6 +13,18 @@ return function(gpu, t)
     local xs, ys = t.reader(x), t.reader(y)
     t.check(z, 0, function(i) return xs(i) + ys(i) end)
   end)
+
+  case(2, "hello_world", "hello_world_kernel", function(_, source)
+    local lines, want = t.printed(source, "hello_world_kernel", { 2, 3 }), {}
+    for x = 0, 1 do
+      for y = 0, 2 do
+        want[#want + 1] = ("Hello, I am tile <%d, %d, 0> in a kernel with <2, 3, 1> tiles."):format(x, y)
+      end
+    end
+    table.sort(lines)
+    table.sort(want)
+    assert(table.concat(lines, "\n") == table.concat(want, "\n"), "it printed:\n" .. table.concat(lines, "\n"))
+  end, "hello_world_module")
 
   for _, name in ipairs { "saxpy", "async_saxpy" } do
     case(3, name, "saxpy", function(k)
@@ -134,5 +146,18 @@ return function(gpu, t)
     function(i, j) return j <= i end)
   attention("flash_attention_causal", 40, { BN = 16, H = 4, CAUSAL = 0, EVEN_K = 0 }, { 0, 2 },
     function() return true end)
+
+  case(13, "persistent_gemm", "gemm_persistent", function(k)
+    local a, b, c = t.quarters { 50, 40 }, t.quarters { 40, 70 }, gpu.empty { 50, 70 }
+    local as, bs = t.reader(a), t.reader(b)
+    for _, map in ipairs { { 1, 1 }, { 4, 1 }, { 2, 2 } } do
+      k:with { BK = 8 }(c:fill(0):tiles { 16, 16 }:map(map, 4), a, b):sync()
+      t.check(c, 0, function(i, j)
+        local sum = 0
+        for l = 0, 39 do sum = sum + as(i, l) * bs(l, j) end
+        return sum
+      end)
+    end
+  end, "persistent_gemm_kernels")
   return cases
 end

@@ -180,7 +180,7 @@ describe("example", function()
   end)
 
   -- Each compares its result with plain Lua and says so in its last line.
-  for _, name in ipairs { "softmax", "rms_norm", "batch_matmul", "argmax", "histogram", "dropout", "embedding", "flash_attention" } do
+  for _, name in ipairs { "softmax", "rms_norm", "batch_matmul", "argmax", "histogram", "dropout", "embedding", "flash_attention", "persistent_gemm" } do
     it(name, function() assert.are.equal("as in Lua", run(name):match "([^\n]*)\n$") end)
   end
 
