@@ -11,7 +11,7 @@ local CLASSES = {
   ["-"] = {},
   sm_100 = {}, -- compiled for the CPU only
   unresolved = { codes = "E0425" },
-  static = { codes = "" },
+  static = { codes = "G0220" },
   bounds = { codes = "G0255 G0256 G0258 G0261" },
   residual = { codes = "G0260" },
   ["foreign-index"] = { codes = "G0256 G0259" },
