@@ -31,7 +31,7 @@ local k = gpu.kernels [[
       c.store(convert_tile(acc));
   }
   #[tile]
-  fn attention<const BM: i32, const BN: i32, const D: i32>(
+  fn attention<const BM: i32, const BN: i32, const D: i32, const CAUSAL: bool>(
       o: &mut Tensor<f32, {[BM, D]}>, q: &Tensor<bf16, {[-1, D]}>, k: &Tensor<bf16, {[-1, D]}>,
       v: &Tensor<bf16, {[-1, D]}>, scale: f32) {
       let i = program_id(0);
@@ -40,8 +40,22 @@ local k = gpu.kernels [[
       let mut most = constant(f32::NEG_INFINITY, shape![BM, 1]);
       let mut sum = constant(0.0f32, shape![BM, 1]);
       let mut acc = constant(0.0f32, shape![BM, D]);
-      for j in 0..num_tiles(&pk, 0) {
+      let all = if CAUSAL { i * BM / BN } else { num_tiles(&pk, 0) };
+      for j in 0..all {
           let scores = mma(tq, pk.load([j, 0]).transpose(), constant(0.0f32, shape![BM, BN]));
+          let next = max_tile(most, reduce_max(scores, 1).reshape(shape![BM, 1]) * scale);
+          let weights = exp2(scores * scale - next.broadcast(shape![BM, BN]));
+          let shrink = exp2(most - next);
+          sum = sum * shrink + reduce_sum(weights, 1).reshape(shape![BM, 1]);
+          acc = mma(convert_tile(weights), pv.load([j, 0]), acc * shrink.broadcast(shape![BM, D]));
+          most = next;
+      }
+      let end = if CAUSAL { ((i + 1) * BM + BN - 1) / BN } else { all };
+      for j in all..end {
+          let row = iota::<i32>(shape![BM]).reshape(shape![BM, 1]).broadcast(shape![BM, BN]) + i * BM;
+          let column = iota::<i32>(shape![BN]).reshape(shape![1, BN]).broadcast(shape![BM, BN]) + j * BN;
+          let products = mma(tq, pk.load([j, 0]).transpose(), constant(0.0f32, shape![BM, BN]));
+          let scores = select(ge_tile(row, column), products, constant(f32::NEG_INFINITY, shape![BM, BN]));
           let next = max_tile(most, reduce_max(scores, 1).reshape(shape![BM, 1]) * scale);
           let weights = exp2(scores * scale - next.broadcast(shape![BM, BN]));
           let shrink = exp2(most - next);
@@ -154,39 +168,43 @@ for _, shape in ipairs(SHAPES) do
   end
 end
 
-local function attended(q, keys, v, scale)
+local function attended(q, keys, v, scale, is_causal)
   local out = {}
   for i = 1, #q do
     local weights, sum, most = {}, 0, -math.huge
-    for j = 1, #keys do
+    local seen = is_causal and i or #keys
+    for j = 1, seen do
       local s = 0
       for d = 1, #q[i] do s = s + q[i][d] * keys[j][d] end
       weights[j], most = s * scale, math.max(most, s * scale)
     end
     out[i] = {}
-    for j = 1, #keys do
+    for j = 1, seen do
       weights[j] = 2 ^ (weights[j] - most)
       sum = sum + weights[j]
     end
     for d = 1, #v[1] do
       local s = 0
-      for j = 1, #keys do s = s + weights[j] * v[j][d] end
+      for j = 1, seen do s = s + weights[j] * v[j][d] end
       out[i][d] = s / sum
     end
   end
   return out
 end
 
-for _, case in ipairs { { 128, 256, 64, 64, 64 }, { 256, 128, 128, 128, 64 } } do
-  local rows, keys, depth, bm, bn = table.unpack(case)
+for _, case in ipairs {
+  { 128, 256, 64, 64, 64, false }, { 256, 128, 128, 128, 64, false }, { 128, 384, 64, 128, 64, false }, { 256, 256, 64, 128, 64, true },
+} do
+  local rows, keys, depth, bm, bn, is_causal = table.unpack(case)
   local q, key, v = small_numbers(rows, depth, 0), small_numbers(keys, depth, 2), small_numbers(keys, depth, 5)
   local scale = 1 / 64
-  local wanted = attended(q, key, v, scale)
+  local wanted = attended(q, key, v, scale, is_causal)
   local tq, tk, tv = gpu.from_table(q, "bf16"), gpu.from_table(key, "bf16"), gpu.from_table(v, "bf16")
-  each_schedule(("attention %dx%dx%d"):format(rows, keys, depth), { {}, { persistent = true }, { stages = 2 }, { warps = 4 } },
+  local name = is_causal and "causal attention" or "attention"
+  each_schedule(("%s %dx%dx%d"):format(name, rows, keys, depth), { {}, { persistent = true }, { stages = 2 }, { warps = 4 } },
     function(title, schedule)
-      local options = { BN = bn }
-      for name, value in pairs(schedule) do options[name] = value end
+      local options = { BN = bn, CAUSAL = is_causal }
+      for field, value in pairs(schedule) do options[field] = value end
       local o = gpu.zeros { rows, depth }
       k.attention:with(options)(o:tiles { bm, depth }, tq, tk, tv, scale):sync()
       check(title, o:to_table(), wanted, 2 ^ -6)
