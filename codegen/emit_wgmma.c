@@ -16,7 +16,8 @@ enum { MMA_ROWS = 64, STEP_BYTES = 32, MOST_PENDING = 8, WORDS = 4, ALL_STEPS = 
 
 struct GpPending {
     const GpInst *inst;
-    GpBound sums;  /* in the order of the layout's registers */
+    GpBound sums;  /* in the order of the instruction */
+    GpBound addend; /* what they are added to when they are there; count 0: nothing */
     GpBound words; /* the operand from registers, until the product has read it */
 };
 
@@ -41,6 +42,17 @@ bool gp_wgmma_find(const GpInst *mma, const GpWgmmaRow **a, const GpWgmmaRow **b
     bool is_same = *a == *b || ((*a)->k == STEP_BYTES && (*b)->k == STEP_BYTES);
     return is_same && to->dim[1] % 8 == 0 && to->dim[1] <= 256 &&
            mma->operands[0]->type->shape.dim[1] % (*a)->k == 0;
+}
+
+static bool is_zero(const GpValue *v) {
+    GpScalar value;
+    return gp_ir_const(v, &value) && value.f == 0 && !signbit(value.f);
+}
+
+/* Sums of 8-bit products are kept with fewer bits than f32 has: those of one product go to the
+** accumulator by an addition (DeepSeek-V3, arXiv 2412.19437, section 3.3.2). */
+bool gp_wgmma_promotes(const GpInst *mma) {
+    return find_row(mma->operands[0]->type->elem)->k == STEP_BYTES && !is_zero(mma->operands[2]);
 }
 
 /* ---- Operands ---------------------------------------------------------------------------- */
@@ -132,13 +144,8 @@ typedef struct Product {
     GpBound sums, words; /* in the order of the instruction */
 } Product;
 
-static bool is_zero(const GpValue *v) {
-    GpScalar value;
-    return gp_ir_const(v, &value) && value.f == 0 && !signbit(value.f);
-}
-
 static Product product_of(GpEmit *e, const GpInst *inst) {
-    Product p = {.inst = inst, .is_zero = is_zero(inst->operands[2])};
+    Product p = {.inst = inst, .is_zero = is_zero(inst->operands[2]) || gp_wgmma_promotes(inst)};
     (void)gp_wgmma_find(inst, &p.a_row, &p.b_row);
     (void)gp_pipe_view(e->pipe, inst->operands[1], &p.b_view);
     p.has_words = !gp_pipe_view(e->pipe, inst->operands[0], &p.a_view);
@@ -217,7 +224,7 @@ static void issue_turn(GpEmit *e, Product *p, uint32_t turn) {
 static bool continues(const GpEmit *e, const GpInst *inst) {
     const GpPipe *p = e->pipe;
     const GpValue *acc = inst->operands[2];
-    return p->pending_count && acc->inst == p->pending[p->pending_count - 1].inst &&
+    return !gp_wgmma_promotes(inst) && p->pending_count && acc->inst == p->pending[p->pending_count - 1].inst &&
            p->uses[acc->id] == 1;
 }
 
@@ -241,6 +248,9 @@ void gp_wgmma(GpEmit *e, const GpInst *inst) {
     const GpShapeLayout *layout = gp_wgmma_layout(e, &inst->results[0]->type->shape);
     const uint32_t *places = gp_wgmma_places(e, layout);
     p.sums = start_sums(e, &p, places);
+    GpBound addend = {NULL, 0};
+    if (gp_wgmma_promotes(inst))
+        addend = start_sums(e, &p, places);
     if (inst == pipe->turn_opens)
         gp_pipe_take_turn(e);
     for (uint32_t turn = 0; turn < p.turns; turn++)
@@ -249,7 +259,7 @@ void gp_wgmma(GpEmit *e, const GpInst *inst) {
         gp_pipe_give_turn(e);
     if (goes_on)
         pipe->pending[pipe->pending_count - 1].sums.count = 0;
-    pipe->pending[pipe->pending_count++] = (GpPending){inst, p.sums, p.words};
+    pipe->pending[pipe->pending_count++] = (GpPending){inst, p.sums, addend, p.words};
     GpBound out = gp_emit_bound_make(e, p.sums.count);
     for (uint32_t i = 0; i < out.count; i++)
         out.at[places[i]] = p.sums.at[i];
@@ -266,7 +276,8 @@ static void bind_sums(GpEmit *e, const GpPending *done, LLVMValueRef *at) {
     const uint32_t *places = gp_wgmma_places(e, layout);
     GpBound out = gp_emit_bound_make(e, done->sums.count);
     for (uint32_t i = 0; i < out.count; i++)
-        out.at[places[i]] = at[i];
+        out.at[places[i]] =
+            done->addend.count ? LLVMBuildFAdd(e->b, done->addend.at[i], at[i], "") : at[i];
     gp_gpu_bind(e, v, out, layout);
 }
 

@@ -195,6 +195,8 @@ typedef struct GpWgmmaRow {
 } GpWgmmaRow;
 /* The rows of the operands' types; false when wgmma does not take the product. */
 bool gp_wgmma_find(const GpInst *mma, const GpWgmmaRow **a, const GpWgmmaRow **b);
+/* The product's sums are added to the accumulator, and take registers beside it. */
+bool gp_wgmma_promotes(const GpInst *mma);
 void gp_wgmma(GpEmit *e, const GpInst *inst);
 /* Which register of the value's layout holds (turn of 64 rows, column / 8, row / 8 % 2, column % 2)
 ** of a thread's part, in this order. */

@@ -206,7 +206,7 @@ static void count_sums(GpInst *inst, void *ud) {
         return;
     for (const GpInst *x = inst->parent->first; x; x = x->next)
         if (x->op == GpOp_Mma && gp_shape_numel(&x->results[0]->type->shape, &numel))
-            sum += numel;
+            sum += gp_wgmma_promotes(x) ? 2 * numel : numel;
     *most = GP_MAX(*most, sum);
 }
 
