@@ -134,6 +134,7 @@ arith.float = {
   rsqrt = function(_, x) return rsqrt(x) end,
   exp = function(_, x) return math.exp(x) end,
   exp2 = function(_, x) return 2.0 ^ x end,
+  exp2_flush = function(f, x) return f.name == "f32" and x < -126 and 0.0 or 2.0 ^ x end,
   log = function(_, x) return math.log(x) end,
   ln = function(_, x) return math.log(x) end,
   log2 = function(_, x) return math.log(x, 2) end,

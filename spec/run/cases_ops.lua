@@ -115,7 +115,11 @@ local function check_type(h, row, dtype)
       local got = h.launch(track, module[track .. "_mutant"], operands, to, n)
       h.mutant(h.compare(to, got, expected, ulps, n), what)
     end
-    matrix.covers(h, module[track], dtype, track == "simt" and row.simt_op or row.op)
+    if row.only and row.only ~= dtype then
+      matrix.becomes(h, module[track], dtype, row.op, row.instead)
+    else
+      matrix.covers(h, module[track], dtype, track == "simt" and row.simt_op or row.op)
+    end
     -- Elements come and go through loads and stores of the track.
     if track == "tile" then
       matrix.covers(h, module[track], dtype, "load_tile")

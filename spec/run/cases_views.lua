@@ -1,5 +1,6 @@
 -- Views of tensors in tile kernels: tensors that kernels make of pointers, against plain Lua.
 local gpu = require "gpulua"
+local matrix = require "matrix"
 
 local KERNELS = [[
   unsafe fn matrix(p: *mut f32, rows: i32, columns: i32, stride: i32) -> Tensor<f32, {[-1, -1]}> {
@@ -271,6 +272,7 @@ function checks.raw_views(h, k)
       h.check(z[{ i, j + 1 }] == want, "row %d %d: %s", i, j, z[{ i, j + 1 }])
     end
   end
+  matrix.covers(h, k.rows_of, "any", "stride", "tensor_base")
   -- Tile (m, n) holds x[3 n + j][m + i] at (i, j): its axes are those of x the other way round.
   z = gpu.ones { 6, 4 }
   k.windows(z:tiles { 2, 4 }, x):sync()

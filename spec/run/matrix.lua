@@ -1,7 +1,8 @@
 -- The matrix of operations and element types. A cell is full when a kernel whose results were
 -- compared has the operation on that type in its IR, or when a kernel that wants it is refused by
--- a diagnostic whose code and text are pinned. There is no third kind: run.lua fails on an empty
--- cell. Operations that no element type concerns have the one cell "any".
+-- a diagnostic whose code and text are pinned. Where the language has another operation in its place
+-- on a type, that one was run, and the cell names it. There is no other kind: run.lua fails on an
+-- empty cell. Operations that no element type concerns have the one cell "any".
 local gpu = require "gpulua"
 local formats = require "formats"
 
@@ -55,6 +56,14 @@ function matrix.covers(h, kernel, dtype, ...)
   end
 end
 
+-- What asks for `op` on this type was run, and is the operation `instead`.
+function matrix.becomes(h, kernel, dtype, op, instead)
+  local set = operations(kernel:inspect "ir")
+  if h.check(set[instead] and set[instead][dtype] and not set[op], "`%s` on %s is no `%s`", op, dtype, instead) then
+    cells[op][dtype] = instead
+  end
+end
+
 -- The same; where the kernel ran on no GPU, one's code can be made of it.
 function matrix.compiled(h, kernel, dtype, ...)
   matrix.covers(h, kernel, dtype, ...)
@@ -99,8 +108,9 @@ function matrix.counts()
   local all, run, refused = 0, 0, 0
   each(function(_, _, cell)
     all = all + 1
-    run = run + (cell == "run" and 1 or 0)
-    refused = refused + (cell and cell ~= "run" and 1 or 0)
+    local is_refused = cell and cell:find "^[EG]%d"
+    run = run + (cell and not is_refused and 1 or 0)
+    refused = refused + (is_refused and 1 or 0)
   end)
   return all, run, refused
 end

@@ -10,6 +10,7 @@
 --   phrase  of an operator: what a type that is not taken is told, $T standing for the operand's type
 --   bound   of a tile function: the trait that such a type has not; FloatElement unless said
 --   other   {track = {dtype = true}}: a type that gets there another operation, or is told at launch
+--   only    the one type that has the operation; with others the expression is `instead`
 --   simt_op what the expression of the SIMT track is in IR, when it is not op
 --   refuse  {track = {dtype = true}}: not taken on that track
 --   divisor b is nowhere zero for integers
@@ -112,6 +113,9 @@ func("tan", "both", "sin", true)
 func("sinh", "both", "cosh", true)
 func("cosh", "both", "sinh", true)
 func("tanh", "both", "sinh", true)
+-- Of other types than f32 ftz changes nothing.
+row { op = "exp2_flush", arity = 1, ulps = "exp2", tile = "exp2(a, ftz::Enabled)", mutant = { "exp2(-a, ftz::Enabled)" },
+  only = "f32", instead = "exp2" }
 row { op = "pow", arity = 2, ulps = "pow", tile = "pow(a, b)", mutant = { "pow(b, a)" } }
 row { op = "powf", arity = 2, ulps = "powf", simt = "a.powf(b)", mutant = { nil, "b.powf(a)" },
   refuse = { simt = NATIVE_ONLY } }
