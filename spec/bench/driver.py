@@ -23,7 +23,9 @@ import time
 FOLDER = pathlib.Path(__file__).resolve().parent
 
 # (row, seconds it may take). The first rows are those whose figures would be missed most.
-ROWS = (("gemm", 150), ("attention", 120), ("gemm_forms", 60), ("add", 60), ("copy", 60), ("launch", 60), ("graph", 40), ("compile", 70), ("compile_matrix", 40), ("device", 40), ("start", 20),
+ROWS = (("gemm", 150), ("attention", 120), ("gemm_forms", 60), ("add", 60), ("copy", 60), ("sum", 60), ("softmax", 90),
+        ("rmsnorm", 90), ("transpose", 60), ("scan", 60), ("launch", 60), ("graph", 40), ("compile", 70),
+        ("compile_matrix", 40), ("device", 40), ("start", 20),
         ("saxpy_cpu", 60), ("compile_cpu", 30))
 SCRIPTS = {"compile_cpu": ("compile.lua", "--device", "cpu")}
 
@@ -126,6 +128,49 @@ class Peers:
         with sdpa_kernel(SDPBackend.CUDNN_ATTENTION):
             return self.timed(call, int(count))
 
+    def do_torch_sum(self, n, count):
+        torch = self.torch()
+        x = self.once("x", lambda: torch.randn(int(n), device="cuda"))
+        return self.timed(lambda: torch.sum(x), int(count))
+
+    def do_torch_cumsum(self, n, count):
+        torch = self.torch()
+        x = self.once("x", lambda: torch.randn(int(n), device="cuda"))
+        z = self.once("z", lambda: torch.empty_like(x))
+        return self.timed(lambda: torch.cumsum(x, 0, out=z), int(count))
+
+    def do_torch_transpose(self, n, count):
+        torch = self.torch()
+        x = self.once("x", lambda: torch.randn(int(n), int(n), device="cuda"))
+        return self.timed(lambda: x.t().contiguous(), int(count))
+
+    def rows(self, m, n):
+        """A matrix of bf16, its result, and weights of its columns."""
+        torch = self.torch()
+        make = lambda *shape: torch.randn(*shape, device="cuda", dtype=torch.bfloat16)
+        x = self.once("x", lambda: make(int(m), int(n)))
+        return x, self.once("z", lambda: torch.empty_like(x)), self.once("w", lambda: make(int(n)))
+
+    def do_torch_softmax(self, m, n, count):
+        torch, (x, _, _) = self.torch(), self.rows(m, n)
+        return self.timed(lambda: torch.softmax(x, -1), int(count))
+
+    def do_torch_rmsnorm(self, m, n, count):
+        torch, (x, _, w) = self.torch(), self.rows(m, n)
+        return self.timed(lambda: torch.nn.functional.rms_norm(x, (int(n),), w), int(count))
+
+    def do_triton_softmax(self, m, n, warps, count):
+        import triton_peer
+        x, z, _ = self.rows(m, n)
+        launch = triton_peer.softmax[(int(m),)]
+        return self.timed(lambda: launch(x, z, int(n), power_of_two(n), num_warps=int(warps)), int(count))
+
+    def do_triton_rmsnorm(self, m, n, warps, count):
+        import triton_peer
+        x, z, w = self.rows(m, n)
+        launch = triton_peer.rmsnorm[(int(m),)]
+        return self.timed(lambda: launch(x, w, z, int(n), 1e-6, power_of_two(n), num_warps=int(warps)), int(count))
+
     def do_launch(self, what, count):
         call = self.once("launch " + what, getattr(self, "launcher_" + what))
         return self.timed(call, int(count))
@@ -192,6 +237,10 @@ class Peers:
             torch.cuda.synchronize()
             times.append(time.perf_counter() - start)
         return sorted(times)[1]
+
+
+def power_of_two(n):
+    return 1 << (int(n) - 1).bit_length()
 
 
 def nvrtc_source(name, addend):
