@@ -130,6 +130,7 @@ bool gp_math_needs_library(GpOp op);
 LLVMValueRef gp_emit_poly(GpEmit *e, GpOp op, LLVMValueRef x); /* NULL: not computed inline */
 /* emit_special.c */
 LLVMValueRef gp_emit_special(GpEmit *e, GpOp op, LLVMValueRef x); /* NULL: not computed inline */
+bool gp_special_computes(GpOp op); /* in f32 */
 
 /* One row per value of lower.def */
 void gp_op_lower_const(GpEmit *e, const GpInst *inst);
@@ -204,6 +205,7 @@ bool gp_tile_plan_is_used(const GpTilePlan *plan, const GpValue *v);
 /* emit_tile_gpu.c */
 bool gp_tile_gpu_prepare(GpEmit *e); /* false: refused */
 uint32_t gp_tile_gpu_threads(const GpEmit *e);
+uint32_t gp_tile_gpu_min_blocks(GpEmit *e); /* tile_pressure.c; 0: as many as it happens */
 uint32_t gp_tile_gpu_registers(GpEmit *e, const GpValue *v);
 /* The registers of v in the layout of `as`. */
 GpBound gp_tile_gpu_operand(GpEmit *e, const GpValue *v, const GpValue *as);

@@ -28,12 +28,14 @@ static LLVMValueRef emit_exp(GpEmit *e, LLVMValueRef x) {
     return LLVMBuildFMul(e->b, exp2_of(e, "llvm.nvvm.ex2.approx.ftz", f), power, "");
 }
 
+bool gp_special_computes(GpOp op) {
+    return op == GpOp_Exp || op == GpOp_Exp2 || op == GpOp_Exp2Flush;
+}
+
 LLVMValueRef gp_emit_special(GpEmit *e, GpOp op, LLVMValueRef x) {
-    if (LLVMTypeOf(x) != f32(e))
+    if (LLVMTypeOf(x) != f32(e) || !gp_special_computes(op))
         return NULL;
     if (op == GpOp_Exp)
         return emit_exp(e, x);
-    if (op == GpOp_Exp2Flush)
-        return exp2_of(e, "llvm.nvvm.ex2.approx.ftz", x);
-    return op == GpOp_Exp2 ? exp2_of(e, "llvm.nvvm.ex2.approx", x) : NULL;
+    return exp2_of(e, op == GpOp_Exp2 ? "llvm.nvvm.ex2.approx" : "llvm.nvvm.ex2.approx.ftz", x);
 }

@@ -4,7 +4,7 @@
 ** between the interior and the ragged form. */
 #include "codegen/emit_tile_gpu.h"
 
-enum { SECTOR_BYTES = 32 };
+enum { MOST_RUN = 16, SECTOR_BYTES = 32 };
 
 LLVMValueRef gp_gpu_axis_offset(GpEmit *e, const GpTensorArg *t, LLVMValueRef at, int axis) {
     if (!t->param->small)
@@ -90,36 +90,47 @@ static LLVMValueRef in_bounds(GpEmit *e, const Access *a, uint32_t reg) {
     return ok;
 }
 
+/* One element, or a vector of `run`, as they lie in memory. */
+static LLVMTypeRef run_type(GpEmit *e, GpElem elem, uint32_t run) {
+    LLVMTypeRef type = gp_emit_mem_type(e, elem);
+    return run == 1 ? type : LLVMVectorType(type, run);
+}
+
+static LLVMValueRef load_run(GpEmit *e, GpElem elem, LLVMValueRef ptr, uint32_t run) {
+    LLVMValueRef v = LLVMBuildLoad2(e->b, run_type(e, elem, run), ptr, "");
+    LLVMSetAlignment(v, run * gp_elem_info[elem].bytes);
+    return v;
+}
+
+static void unpack_run(GpEmit *e, GpElem elem, LLVMValueRef v, LLVMValueRef *out, uint32_t run) {
+    for (uint32_t i = 0; i < run; i++) {
+        LLVMValueRef x = run == 1 ? v : LLVMBuildExtractElement(e->b, v, gp_emit_i32(e, i), "");
+        out[i] = gp_emit_from_mem(e, elem, x);
+    }
+}
+
+static LLVMValueRef pack_run(GpEmit *e, GpElem elem, LLVMValueRef const *x, uint32_t run) {
+    LLVMValueRef v = LLVMGetPoison(run_type(e, elem, run));
+    for (uint32_t i = 0; i < run; i++) {
+        LLVMValueRef one = gp_emit_to_mem(e, elem, x[i]);
+        v = run == 1 ? one : LLVMBuildInsertElement(e->b, v, one, gp_emit_i32(e, i), "");
+    }
+    return v;
+}
+
 void gp_gpu_take_run(GpEmit *e, GpElem elem, LLVMValueRef ptr, GpBound *out, uint32_t r,
                      uint32_t run) {
-    if (run == 1) {
-        out->at[r] = gp_emit_mem_load(e, elem, ptr);
-        return;
-    }
-    LLVMTypeRef vector = LLVMVectorType(gp_emit_mem_type(e, elem), run);
-    LLVMValueRef v = LLVMBuildLoad2(e->b, vector, ptr, "");
-    LLVMSetAlignment(v, run * gp_elem_info[elem].bytes);
-    for (uint32_t i = 0; i < run; i++)
-        out->at[r + i] =
-            gp_emit_from_mem(e, elem, LLVMBuildExtractElement(e->b, v, gp_emit_i32(e, i), ""));
+    unpack_run(e, elem, load_run(e, elem, ptr, run), out->at + r, run);
 }
 
 void gp_gpu_put_run(GpEmit *e, GpElem elem, LLVMValueRef ptr, const GpBound *v, uint32_t r,
                     uint32_t run) {
-    if (run == 1) {
-        gp_emit_mem_store(e, elem, gp_gpu_at(v, r), ptr);
-        return;
-    }
-    LLVMValueRef x = LLVMGetPoison(LLVMVectorType(gp_emit_mem_type(e, elem), run));
+    LLVMValueRef x[MOST_RUN];
+    gp_assert(run <= GP_COUNT(x));
     for (uint32_t i = 0; i < run; i++)
-        x = LLVMBuildInsertElement(e->b, x, gp_emit_to_mem(e, elem, gp_gpu_at(v, r + i)),
-                                   gp_emit_i32(e, i), "");
-    LLVMSetAlignment(LLVMBuildStore(e->b, x, ptr), run * gp_elem_info[elem].bytes);
-}
-
-static void load_interior(GpEmit *e, const Access *a, GpBound *out) {
-    for (uint32_t r = 0; r < a->registers; r += a->run)
-        gp_gpu_take_run(e, a->elem, register_address(e, a, r), out, r, a->run);
+        x[i] = gp_gpu_at(v, r + i);
+    LLVMSetAlignment(LLVMBuildStore(e->b, pack_run(e, elem, x, run), ptr),
+                     run * gp_elem_info[elem].bytes);
 }
 
 /* The tensor has an element: its first one can be read in place of one beyond its end. */
@@ -138,15 +149,43 @@ static LLVMValueRef pad_of(GpEmit *e, const Access *a) {
     return pad ? pad : LLVMConstNull(gp_emit_type(e, a->elem));
 }
 
+static LLVMValueRef pad_run(GpEmit *e, const Access *a) {
+    LLVMValueRef x[MOST_RUN];
+    for (uint32_t i = 0; i < a->run; i++)
+        x[i] = pad_of(e, a);
+    return pack_run(e, a->elem, x, a->run);
+}
+
 /* Without a branch per element: half the blocks, and the loads can all be in flight. */
-static void load_ragged(GpEmit *e, const Access *a, LLVMValueRef *out) {
-    for (uint32_t r = 0; r < a->registers; r++) {
-        LLVMValueRef ok = in_bounds(e, a, r);
+static LLVMValueRef load_elements(GpEmit *e, const Access *a, uint32_t r) {
+    LLVMValueRef x[MOST_RUN];
+    for (uint32_t i = 0; i < a->run; i++) {
+        LLVMValueRef ok = in_bounds(e, a, r + i);
         LLVMValueRef ptr =
-            LLVMBuildSelect(e->b, ok, register_address(e, a, r), a->tensor->base, "");
-        LLVMValueRef v = gp_emit_mem_load(e, a->elem, ptr);
-        out[r] = LLVMBuildSelect(e->b, ok, v, pad_of(e, a), "");
+            LLVMBuildSelect(e->b, ok, register_address(e, a, r + i), a->tensor->base, "");
+        x[i] = LLVMBuildSelect(e->b, ok, gp_emit_mem_load(e, a->elem, ptr), pad_of(e, a), "");
     }
+    return pack_run(e, a->elem, x, a->run);
+}
+
+/* A run that lies inside whole is loaded as in the interior. */
+static LLVMValueRef load_ragged(GpEmit *e, const Access *a, uint32_t r) {
+    if (a->run == 1)
+        return load_elements(e, a, r);
+    LLVMBasicBlockRef whole = gp_emit_block(e, "whole"), part = gp_emit_block(e, "part");
+    LLVMBasicBlockRef join = gp_emit_block(e, "run");
+    LLVMValueRef ok = LLVMBuildAnd(e->b, in_bounds(e, a, r), in_bounds(e, a, r + a->run - 1), "");
+    LLVMBuildCondBr(e->b, ok, whole, part);
+    gp_emit_at(e, whole);
+    LLVMValueRef fast = load_run(e, a->elem, register_address(e, a, r), a->run);
+    LLVMBuildBr(e->b, join);
+    gp_emit_at(e, part);
+    LLVMValueRef slow = load_elements(e, a, r);
+    LLVMBuildBr(e->b, join);
+    gp_emit_at(e, join);
+    LLVMValueRef v = LLVMBuildPhi(e->b, LLVMTypeOf(fast), "");
+    LLVMAddIncoming(v, (LLVMValueRef[]){fast, slow}, (LLVMBasicBlockRef[]){whole, part}, 2);
+    return v;
 }
 
 /* Whether the accesses to a tensor may touch one element from several threads: some store, and
@@ -192,32 +231,44 @@ static void order_access(GpEmit *e, const GpInst *inst) {
         gp_gpu_barrier(e);
 }
 
+/* Runs are joined as they lie in memory: two narrow elements stay in one register. */
+static GpBound load_branches(GpEmit *e, const Access *a) {
+    uint32_t runs = a->registers / a->run;
+    LLVMValueRef *fast = GP_NEW_ARRAY(e->arena, LLVMValueRef, runs);
+    LLVMValueRef *slow = GP_NEW_ARRAY(e->arena, LLVMValueRef, runs), pad = pad_run(e, a);
+    LLVMBasicBlockRef interior = gp_emit_block(e, "interior"), edge = gp_emit_block(e, "edge");
+    LLVMBasicBlockRef ragged = gp_emit_block(e, "ragged"), join = gp_emit_block(e, "loaded");
+    LLVMBuildCondBr(e->b, gp_tile_is_inside(e, a->inst), interior, edge);
+    gp_emit_at(e, interior);
+    for (uint32_t k = 0; k < runs; k++)
+        fast[k] = load_run(e, a->elem, register_address(e, a, k * a->run), a->run);
+    LLVMBuildBr(e->b, join);
+    gp_emit_at(e, edge);
+    LLVMBuildCondBr(e->b, is_nonempty(e, a), ragged, join);
+    gp_emit_at(e, ragged);
+    for (uint32_t k = 0; k < runs; k++)
+        slow[k] = load_ragged(e, a, k * a->run);
+    ragged = LLVMGetInsertBlock(e->b);
+    LLVMBuildBr(e->b, join);
+    gp_emit_at(e, join);
+    for (uint32_t k = 0; k < runs; k++) {
+        LLVMValueRef v = LLVMBuildPhi(e->b, LLVMTypeOf(pad), "");
+        LLVMAddIncoming(v, (LLVMValueRef[]){fast[k], slow[k], pad},
+                        (LLVMBasicBlockRef[]){interior, ragged, edge}, 3);
+        fast[k] = v;
+    }
+    GpBound out = gp_emit_bound_make(e, a->registers);
+    for (uint32_t k = 0; k < runs; k++)
+        unpack_run(e, a->elem, fast[k], out.at + k * a->run, a->run);
+    return out;
+}
+
 void gp_gpu_load(GpEmit *e, const GpInst *inst) {
     if (gp_pipe_load(e, inst))
         return;
     order_access(e, inst);
     Access a = access_of(e, inst);
-    GpBound fast = gp_emit_bound_make(e, a.registers), slow = gp_emit_bound_make(e, a.registers);
-    GpBound out = gp_emit_bound_make(e, a.registers);
-    LLVMBasicBlockRef interior = gp_emit_block(e, "interior"), edge = gp_emit_block(e, "edge");
-    LLVMBasicBlockRef ragged = gp_emit_block(e, "ragged"), join = gp_emit_block(e, "loaded");
-    LLVMBuildCondBr(e->b, gp_tile_is_inside(e, inst), interior, edge);
-    gp_emit_at(e, interior);
-    load_interior(e, &a, &fast);
-    LLVMBuildBr(e->b, join);
-    gp_emit_at(e, edge);
-    LLVMBuildCondBr(e->b, is_nonempty(e, &a), ragged, join);
-    gp_emit_at(e, ragged);
-    load_ragged(e, &a, slow.at);
-    LLVMBuildBr(e->b, join);
-    gp_emit_at(e, join);
-    LLVMTypeRef type = gp_emit_type(e, a.elem);
-    for (uint32_t r = 0; r < a.registers; r++) {
-        out.at[r] = LLVMBuildPhi(e->b, type, "");
-        LLVMAddIncoming(out.at[r], (LLVMValueRef[]){fast.at[r], slow.at[r], pad_of(e, &a)},
-                        (LLVMBasicBlockRef[]){interior, ragged, edge}, 3);
-    }
-    e->bound[inst->results[0]->id] = out;
+    e->bound[inst->results[0]->id] = load_branches(e, &a);
 }
 
 static void store_interior(GpEmit *e, const Access *a, const GpBound *v) {

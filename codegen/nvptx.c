@@ -69,8 +69,9 @@ static void set_bounds(GpEmit *e) {
     } else if (fn->max_threads) {
         set_text_attribute(e, "nvvm.maxntid", gp_arena_printf(e->arena, "%u", fn->max_threads));
     }
-    if (fn->min_blocks)
-        set_text_attribute(e, "nvvm.minctasm", gp_arena_printf(e->arena, "%u", fn->min_blocks));
+    uint32_t min_blocks = e->is_tile && !e->pipe ? gp_tile_gpu_min_blocks(e) : fn->min_blocks;
+    if (min_blocks)
+        set_text_attribute(e, "nvvm.minctasm", gp_arena_printf(e->arena, "%u", min_blocks));
 }
 
 static bool emit_function(GpEmit *e) {

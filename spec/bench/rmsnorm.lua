@@ -8,11 +8,11 @@ bench.main("rmsnorm", function()
     source = [[
       #[tile]
       fn run<const R: i32, const N: i32>(z: &mut Tensor<bf16, {[R, N]}>, x: &Tensor<bf16, {[-1, -1]}>, w: &Tensor<bf16, {[N]}>) {
-          let g: Tile<f32, {[1, N]}> = convert_tile(w.load_tile(shape![N], [0]).reshape(shape![1, N]));
           let t: Tile<f32, {[R, N]}> = convert_tile(x.load_like(z));
           let n: f32 = convert_scalar(N);
           let mean = reduce_sum(t * t, 1).reshape(shape![R, 1]) / n;
           let scale = rsqrt(mean + 1e-6).broadcast(shape![R, N]);
+          let g: Tile<f32, {[1, N]}> = convert_tile(w.load_tile(shape![N], [0]).reshape(shape![1, N]));
           z.store(convert_tile(t * scale * g.broadcast(shape![R, N])));
       }
 

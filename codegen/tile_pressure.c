@@ -1,0 +1,113 @@
+/* How many blocks of a tile kernel should run on a multiprocessor at once.
+**
+** Kernels that fold rows wait for memory, then compute, then store: blocks in other phases fill the
+** gaps, so that registers are worth more as further blocks than as room for the scheduler. Their need
+** is estimated from the tiles that are alive at once, and the assembler is told the number of blocks
+** that it leaves room for. Kernels of other kinds keep the assembler's own choice. */
+#include "codegen/emit_tile_gpu.h"
+
+enum { REGISTERS = 64 * 1024, MOST_THREADS = 2048, MOST_BLOCKS = 32 }; /* of a multiprocessor */
+enum { OTHER_WORDS = 28, GRANULE = 8 };
+
+typedef struct Pressure {
+    GpEmit *e;
+    uint32_t *uses; /* by value id */
+    uint32_t *first, *last; /* positions between which a tile is alive; 0: never */
+    uint32_t at;
+    bool is_row_kernel, is_other;
+} Pressure;
+
+static bool is_tile(const GpValue *v) { return v->type->kind == GpIrType_Tile; }
+
+/* 32-bit registers of a thread. Names for other values' registers take none, nor does the middle of
+** an expression, which is computed element by element. */
+static uint32_t words_of(const Pressure *p, const GpValue *v) {
+    if (v->inst) {
+        bool is_elementwise = gp_sig_info[gp_op_info[v->inst->op].sig].elementwise;
+        if (gp_gpu_is_uniform(v) || gp_tile_moves(v->inst->op) || (is_elementwise && p->uses[v->id] == 1))
+            return 0;
+    }
+    uint32_t bytes = gp_elem_info[v->type->elem].bytes;
+    return (gp_tile_gpu_registers(p->e, v) * bytes + 3) / 4;
+}
+
+static void define(Pressure *p, const GpValue *v) {
+    if (is_tile(v))
+        p->first[v->id] = p->last[v->id] = p->at;
+}
+
+static bool calls_library(const GpInst *inst) {
+    bool is_special = gp_special_computes(inst->op) && inst->results[0]->type->elem != GpElem_F64;
+    return gp_math_needs_library(inst->op) && !is_special;
+}
+
+static void classify(Pressure *p, const GpInst *inst) {
+    bool is_plain = gp_sig_info[gp_op_info[inst->op].sig].elementwise || inst->region_count ||
+                    gp_tile_moves(inst->op) || inst->op == GpOp_LoadTile || inst->op == GpOp_Iota ||
+                    inst->op == GpOp_Const || inst->op == GpOp_Splat;
+    p->is_row_kernel |= inst->op == GpOp_Reduce;
+    if (inst->result_count && is_tile(inst->results[0]))
+        p->is_other |= !is_plain || inst->op == GpOp_Scan || calls_library(inst);
+}
+
+static void walk(Pressure *p, const GpRegion *r) {
+    for (uint32_t i = 0; i < r->param_count; i++)
+        define(p, r->params[i]);
+    for (const GpInst *inst = r->first; inst; inst = inst->next) {
+        uint32_t begin = ++p->at;
+        classify(p, inst);
+        for (uint32_t i = 0; i < inst->region_count && inst->op != GpOp_Reduce; i++)
+            walk(p, inst->regions[i]);
+        for (uint32_t i = 0; i < inst->operand_count; i++)
+            p->last[inst->operands[i]->id] = GP_MAX(p->last[inst->operands[i]->id], begin);
+        /* What a loop reads or carries is alive until its end. */
+        for (uint32_t v = 0; v < p->e->fn->next_id && p->at > begin; v++)
+            if (p->first[v] && p->first[v] <= begin && p->last[v] >= begin)
+                p->last[v] = p->at;
+        for (uint32_t i = 0; i < inst->result_count; i++)
+            define(p, inst->results[i]);
+    }
+}
+
+typedef struct Sweep {
+    const Pressure *p;
+    int64_t *change; /* by position */
+} Sweep;
+
+static void add_value(Sweep *s, const GpValue *v) {
+    if (!is_tile(v) || s->p->last[v->id] <= s->p->first[v->id])
+        return;
+    s->change[s->p->first[v->id]] += words_of(s->p, v);
+    s->change[s->p->last[v->id]] -= words_of(s->p, v);
+}
+
+static void add_inst(GpInst *inst, void *ud) {
+    for (uint32_t i = 0; i < inst->result_count; i++)
+        add_value(ud, inst->results[i]);
+    for (uint32_t i = 0; i < inst->region_count; i++)
+        for (uint32_t k = 0; k < inst->regions[i]->param_count; k++)
+            add_value(ud, inst->regions[i]->params[k]);
+}
+
+static uint32_t most_words(const Pressure *p) {
+    Sweep s = {p, GP_NEW_ARRAY(p->e->arena, int64_t, p->at + 1)};
+    gp_ir_walk((GpIrFn *)(uintptr_t)p->e->fn, GpWalk_Before, add_inst, &s);
+    int64_t alive = 0, most = 0;
+    for (uint32_t i = 0; i <= p->at; i++) {
+        alive += s.change[i];
+        most = GP_MAX(most, alive);
+    }
+    return (uint32_t)most;
+}
+
+uint32_t gp_tile_gpu_min_blocks(GpEmit *e) {
+    uint32_t n = e->fn->next_id, threads = gp_tile_gpu_threads(e);
+    Pressure p = {.e = e, .uses = gp_ir_count_uses(e->fn, e->arena), .at = 1};
+    p.first = GP_NEW_ARRAY(e->arena, uint32_t, n);
+    p.last = GP_NEW_ARRAY(e->arena, uint32_t, n);
+    walk(&p, e->fn->body);
+    if (!p.is_row_kernel || p.is_other)
+        return 0;
+    uint32_t need = (most_words(&p) + OTHER_WORDS + GRANULE - 1) / GRANULE * GRANULE;
+    return GP_MIN(GP_MIN(REGISTERS / (need * threads), MOST_THREADS / threads), (uint32_t)MOST_BLOCKS);
+}
