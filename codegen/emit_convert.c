@@ -185,6 +185,10 @@ LLVMValueRef gp_emit_to_float(GpEmit *e, GpElem elem, LLVMValueRef v) {
         return v;
     if (elem == GpElem_F16)
         return half_to_float(e, v);
+    if (elem == GpElem_BF16 && e->is_gpu) {
+        LLVMValueRef bf = LLVMBuildBitCast(e->b, v, LLVMBFloatTypeInContext(e->ctx), "");
+        return LLVMBuildFPExt(e->b, bf, f32(e), "");
+    }
     if (elem == GpElem_BF16) {
         LLVMValueRef wide = LLVMBuildZExt(e->b, v, i32(e), "");
         return LLVMBuildBitCast(e->b, LLVMBuildShl(e->b, wide, u32(e, 16), ""), f32(e), "");

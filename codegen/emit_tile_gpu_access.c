@@ -4,7 +4,7 @@
 ** between the interior and the ragged form. */
 #include "codegen/emit_tile_gpu.h"
 
-enum { MOST_RUN = 16, SECTOR_BYTES = 32 };
+enum { MOST_RUN = 16, SECTOR_BYTES = 32, WORD_BYTES = 4 };
 
 LLVMValueRef gp_gpu_axis_offset(GpEmit *e, const GpTensorArg *t, LLVMValueRef at, int axis) {
     if (!t->param->small)
@@ -90,10 +90,22 @@ static LLVMValueRef in_bounds(GpEmit *e, const Access *a, uint32_t reg) {
     return ok;
 }
 
-/* One element, or a vector of `run`, as they lie in memory. */
+/* 32-bit words that a run of narrower elements fills; 0: it fills none, or elements are wider. */
+static uint32_t words_of(GpElem elem, uint32_t run) {
+    uint32_t bytes = gp_elem_info[elem].bytes;
+    return bytes < WORD_BYTES ? run * bytes / WORD_BYTES : 0;
+}
+
+/* One element, or a vector of `run`, or the words that these fill. */
 static LLVMTypeRef run_type(GpEmit *e, GpElem elem, uint32_t run) {
-    LLVMTypeRef type = gp_emit_mem_type(e, elem);
-    return run == 1 ? type : LLVMVectorType(type, run);
+    uint32_t words = words_of(elem, run), count = words ? words : run;
+    LLVMTypeRef type = words ? LLVMInt32TypeInContext(e->ctx) : gp_emit_mem_type(e, elem);
+    return count == 1 ? type : LLVMVectorType(type, count);
+}
+
+static LLVMValueRef part_of(GpEmit *e, LLVMValueRef v, uint32_t i) {
+    bool is_vector = LLVMGetTypeKind(LLVMTypeOf(v)) == LLVMVectorTypeKind;
+    return is_vector ? LLVMBuildExtractElement(e->b, v, gp_emit_i32(e, i), "") : v;
 }
 
 static LLVMValueRef load_run(GpEmit *e, GpElem elem, LLVMValueRef ptr, uint32_t run) {
@@ -103,19 +115,48 @@ static LLVMValueRef load_run(GpEmit *e, GpElem elem, LLVMValueRef ptr, uint32_t 
 }
 
 static void unpack_run(GpEmit *e, GpElem elem, LLVMValueRef v, LLVMValueRef *out, uint32_t run) {
+    uint32_t bytes = gp_elem_info[elem].bytes, words = words_of(elem, run);
     for (uint32_t i = 0; i < run; i++) {
-        LLVMValueRef x = run == 1 ? v : LLVMBuildExtractElement(e->b, v, gp_emit_i32(e, i), "");
+        LLVMValueRef x = part_of(e, v, words ? i * bytes / WORD_BYTES : i);
+        if (words) {
+            LLVMValueRef shift = gp_emit_i32(e, 8 * (i * bytes % WORD_BYTES));
+            x = LLVMBuildTrunc(e->b, LLVMBuildLShr(e->b, x, shift, ""), gp_emit_mem_type(e, elem), "");
+        }
         out[i] = gp_emit_from_mem(e, elem, x);
     }
 }
 
+/* The float that was rounded to these 16 bits; NULL: they have another origin. */
+static LLVMValueRef rounded_float(LLVMValueRef bits) {
+    LLVMValueRef narrow = LLVMIsABitCastInst(bits) ? LLVMGetOperand(bits, 0) : NULL;
+    LLVMValueRef wide = narrow && LLVMIsAFPTruncInst(narrow) ? LLVMGetOperand(narrow, 0) : NULL;
+    return wide && LLVMGetTypeKind(LLVMTypeOf(wide)) == LLVMFloatTypeKind ? wide : NULL;
+}
+
+/* Two floats are rounded to a word by one instruction. */
+static LLVMValueRef round_pair(GpEmit *e, LLVMValueRef const *x) {
+    LLVMValueRef pair = LLVMGetPoison(LLVMVectorType(LLVMFloatTypeInContext(e->ctx), 2));
+    for (uint32_t i = 0; i < 2; i++)
+        pair = LLVMBuildInsertElement(e->b, pair, rounded_float(x[i]), gp_emit_i32(e, i), "");
+    LLVMTypeRef narrow = LLVMTypeOf(LLVMGetOperand(x[0], 0));
+    pair = LLVMBuildFPTrunc(e->b, pair, LLVMVectorType(narrow, 2), "");
+    return LLVMBuildBitCast(e->b, pair, LLVMInt32TypeInContext(e->ctx), "");
+}
+
 static LLVMValueRef pack_run(GpEmit *e, GpElem elem, LLVMValueRef const *x, uint32_t run) {
-    LLVMValueRef v = LLVMGetPoison(run_type(e, elem, run));
-    for (uint32_t i = 0; i < run; i++) {
-        LLVMValueRef one = gp_emit_to_mem(e, elem, x[i]);
-        v = run == 1 ? one : LLVMBuildInsertElement(e->b, v, one, gp_emit_i32(e, i), "");
+    LLVMTypeRef type = run_type(e, elem, run), each = gp_emit_mem_type(e, elem);
+    bool is_rounded = words_of(elem, run) && gp_elem_info[elem].bytes == 2;
+    for (uint32_t i = 0; i < run && is_rounded; i++)
+        is_rounded = rounded_float(x[i]) != NULL;
+    LLVMValueRef v = LLVMGetPoison(is_rounded || run == 1 ? type : LLVMVectorType(each, run));
+    if (is_rounded && run == 2)
+        return round_pair(e, x);
+    for (uint32_t i = 0; i < run; i += is_rounded ? 2 : 1) {
+        LLVMValueRef part = is_rounded ? round_pair(e, x + i) : gp_emit_to_mem(e, elem, x[i]);
+        LLVMValueRef at = gp_emit_i32(e, is_rounded ? i / 2 : i);
+        v = run == 1 ? part : LLVMBuildInsertElement(e->b, v, part, at, "");
     }
-    return v;
+    return LLVMBuildBitCast(e->b, v, type, "");
 }
 
 void gp_gpu_take_run(GpEmit *e, GpElem elem, LLVMValueRef ptr, GpBound *out, uint32_t r,

@@ -138,29 +138,32 @@ static LLVMValueRef writer_test(GpEmit *e, const Fold *d) {
     return mask ? LLVMBuildICmp(e->b, LLVMIntEQ, extra, gp_emit_i32(e, 0), "") : NULL;
 }
 
-/* The parts of all warps to shared memory, part after part; each thread combines its totals'. */
+/* The parts of all warps to shared memory, those of a total together; each thread combines its
+** totals'. */
 static void fold_warps(GpEmit *e, Fold *d) {
     int64_t numel = numel_of(&d->to->shape);
-    uint64_t bytes = (uint64_t)numel * d->warp_parts * gp_elem_info[d->elem].bytes;
+    uint32_t size = gp_elem_info[d->elem].bytes, run = GP_MIN(d->warp_parts, 16 / size);
+    uint64_t bytes = (uint64_t)numel * d->warp_parts * size;
     LLVMValueRef shared = gp_gpu_shared(e, bytes, numel_of(&d->from->shape), d->elem);
-    LLVMValueRef start = LLVMBuildMul(e->b, d->warp_part, gp_emit_i64(e, numel), "");
     LLVMValueRef ok = writer_test(e, d), c[GP_MAX_RANK];
+    LLVMValueRef *first = GP_NEW_ARRAY(e->arena, LLVMValueRef, d->total.count);
+    GpBound parts = gp_emit_bound_make(e, d->warp_parts);
     gp_gpu_barrier(e);
     for (uint32_t g = 0; g < d->total.count; g++) {
         gp_gpu_coords(e, d->to, g, c);
-        LLVMValueRef at = LLVMBuildAdd(e->b, start, gp_tile_linear(e, &d->to->shape, c), "");
+        first[g] = gp_tile_linear(e, &d->to->shape, c);
+        first[g] = LLVMBuildMul(e->b, first[g], gp_emit_i64(e, d->warp_parts), "");
+        LLVMValueRef at = LLVMBuildAdd(e->b, first[g], d->warp_part, "");
         store_shared(e, d->elem, shared, at, d->total.at[g], ok);
     }
     gp_gpu_barrier(e);
     for (uint32_t g = 0; g < d->total.count; g++) {
-        gp_gpu_coords(e, d->to, g, c);
-        LLVMValueRef at = gp_tile_linear(e, &d->to->shape, c);
-        d->total.at[g] = load_shared(e, d->elem, shared, at);
-        for (uint32_t w = 1; w < d->warp_parts; w++) {
-            LLVMValueRef place = LLVMBuildAdd(e->b, at, gp_emit_i64(e, w * numel), "");
-            LLVMValueRef part = load_shared(e, d->elem, shared, place);
-            d->total.at[g] = gp_emit_combination(e, d->inst, d->total.at[g], part);
-        }
+        LLVMValueRef from = gp_emit_gep(e, d->elem, shared, first[g]);
+        for (uint32_t w = 0; w < d->warp_parts; w += run)
+            gp_gpu_take_run(e, d->elem, gp_emit_gep(e, d->elem, from, gp_emit_i64(e, w)), &parts, w, run);
+        d->total.at[g] = parts.at[0];
+        for (uint32_t w = 1; w < d->warp_parts; w++)
+            d->total.at[g] = gp_emit_combination(e, d->inst, d->total.at[g], parts.at[w]);
     }
 }
 

@@ -1,6 +1,6 @@
 /* How many blocks of a tile kernel should run on a multiprocessor at once.
 **
-** Kernels that fold rows wait for memory, then compute, then store: blocks in other phases fill the
+** Kernels that fold rows of aligned tensors wait for memory, then compute, then store: blocks in other phases fill the
 ** gaps, so that registers are worth more as further blocks than as room for the scheduler. Their need
 ** is estimated from the tiles that are alive at once, and the assembler is told the number of blocks
 ** that it leaves room for. Kernels of other kinds keep the assembler's own choice. */
@@ -45,7 +45,12 @@ static void classify(Pressure *p, const GpInst *inst) {
     bool is_plain = gp_sig_info[gp_op_info[inst->op].sig].elementwise || inst->region_count ||
                     gp_tile_moves(inst->op) || inst->op == GpOp_LoadTile || inst->op == GpOp_Iota ||
                     inst->op == GpOp_Const || inst->op == GpOp_Splat;
-    p->is_row_kernel |= inst->op == GpOp_Reduce;
+    if (inst->op == GpOp_Reduce) {
+        p->is_row_kernel = true;
+        p->is_other |= inst->axis + 1 != inst->operands[0]->type->shape.rank;
+    }
+    if (inst->op == GpOp_LoadTile)
+        p->is_other |= !gp_gpu_takes_vectors(p->e, inst->operands[0]);
     if (inst->result_count && is_tile(inst->results[0]))
         p->is_other |= !is_plain || inst->op == GpOp_Scan || calls_library(inst);
 }
