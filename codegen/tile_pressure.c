@@ -1,13 +1,13 @@
 /* How many blocks of a tile kernel should run on a multiprocessor at once.
 **
-** Kernels that fold rows of aligned tensors wait for memory, then compute, then store: blocks in other phases fill the
-** gaps, so that registers are worth more as further blocks than as room for the scheduler. Their need
-** is estimated from the tiles that are alive at once, and the assembler is told the number of blocks
-** that it leaves room for. Kernels of other kinds keep the assembler's own choice. */
+** Kernels that fold rows of aligned tensors wait for memory, then compute, then store: blocks in
+** other phases fill the gaps, so that registers are worth more as further blocks than as room for the
+** scheduler. Their need is estimated from the tiles that are alive at once, and the assembler is told
+** the number of blocks that it leaves room for. Other kernels keep the assembler's own choice. */
 #include "codegen/emit_tile_gpu.h"
 
 enum { REGISTERS = 64 * 1024, MOST_THREADS = 2048, MOST_BLOCKS = 32 }; /* of a multiprocessor */
-enum { OTHER_WORDS = 28, GRANULE = 8 };
+enum { OTHER_WORDS = 16, LEAST_WORDS = 56, GRANULE = 8, FEW_ELEMENTS = 4 }; /* of a thread */
 
 typedef struct Pressure {
     GpEmit *e;
@@ -41,6 +41,13 @@ static bool calls_library(const GpInst *inst) {
     return gp_math_needs_library(inst->op) && !is_special;
 }
 
+/* Its code branches at each element, so that the elements of what comes before wait side by side. */
+static bool is_branchy(const Pressure *p, const GpInst *inst) {
+    bool is_float = gp_elem_is_float(inst->results[0]->type->elem);
+    bool is_division = inst->op == GpOp_Div || inst->op == GpOp_Rem || inst->op == GpOp_Sqrt || inst->op == GpOp_Rsqrt;
+    return is_float && is_division && gp_tile_gpu_registers(p->e, inst->results[0]) > FEW_ELEMENTS;
+}
+
 static void classify(Pressure *p, const GpInst *inst) {
     bool is_plain = gp_sig_info[gp_op_info[inst->op].sig].elementwise || inst->region_count ||
                     gp_tile_moves(inst->op) || inst->op == GpOp_LoadTile || inst->op == GpOp_Iota ||
@@ -52,7 +59,7 @@ static void classify(Pressure *p, const GpInst *inst) {
     if (inst->op == GpOp_LoadTile)
         p->is_other |= !gp_gpu_takes_vectors(p->e, inst->operands[0]);
     if (inst->result_count && is_tile(inst->results[0]))
-        p->is_other |= !is_plain || inst->op == GpOp_Scan || calls_library(inst);
+        p->is_other |= !is_plain || inst->op == GpOp_Scan || calls_library(inst) || is_branchy(p, inst);
 }
 
 static void walk(Pressure *p, const GpRegion *r) {
@@ -114,5 +121,6 @@ uint32_t gp_tile_gpu_min_blocks(GpEmit *e) {
     if (!p.is_row_kernel || p.is_other)
         return 0;
     uint32_t need = (most_words(&p) + OTHER_WORDS + GRANULE - 1) / GRANULE * GRANULE;
+    need = GP_MAX(need, (uint32_t)LEAST_WORDS);
     return GP_MIN(GP_MIN(REGISTERS / (need * threads), MOST_THREADS / threads), (uint32_t)MOST_BLOCKS);
 }
