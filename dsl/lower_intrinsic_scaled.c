@@ -64,82 +64,102 @@ GpVal gp_lower_MatMulScaled(GpLower *lo, const GpLowerCall *call) {
     return gp_call_result(lo, call, gp_build(&lo->b, GpOp_Mma, operands, 3, &t, 1)->results[0]);
 }
 
-/* ---- Two elements in a byte ----------------------------------------------------------------- */
+/* ---- Elements as bytes ----------------------------------------------------------------------- */
+
+/* Bits are moved in the unsigned type of their width, and tiles are flat until the end: a wider element is
+** two of half its width, the lower one first. f4e2m1fn is kept in the low half of a byte. */
+
+static GpElem unsigned_of(uint32_t bits) {
+    return bits == 64 ? GpElem_U64 : bits == 32 ? GpElem_U32 : bits == 16 ? GpElem_U16 : GpElem_U8;
+}
+
+static uint32_t bits_of(GpElem elem) { return elem == GpElem_F4E2 ? 4 : gp_elem_info[elem].bits; }
 
 static GpValue *retype(GpLower *lo, GpValue *x, GpElem elem) {
     const GpIrType *t = gp_ir_tile(lo->fn, elem, &x->type->shape);
     return x->type->elem == elem ? x : gp_build(&lo->b, GpOp_Bitcast, &x, 1, &t, 1)->results[0];
 }
 
-static GpValue *byte(GpLower *lo, const GpIrType *t, uint64_t v) {
-    return gp_build_const(&lo->b, t, (GpScalar){.elem = GpElem_U8, .u = v});
+static GpValue *constant(GpLower *lo, const GpValue *like, uint64_t v) {
+    return gp_build_const(&lo->b, like->type, (GpScalar){.elem = like->type->elem, .u = v});
 }
 
-/* Whether the shapes differ in the last axis alone, which holds two elements of one in the other. */
-static bool are_halves(const GpShape *bytes, const GpShape *elems) {
-    int last = bytes->rank - 1;
-    if (bytes->rank != elems->rank || last < 0 || bytes->rank >= GP_MAX_RANK)
-        return false;
-    for (int i = 0; i < last; i++)
-        if (bytes->dim[i] != elems->dim[i])
-            return false;
-    return elems->dim[last] == 2 * bytes->dim[last];
+static GpValue *flat(GpLower *lo, GpValue *x) {
+    GpShape line = {.rank = 1};
+    (void)gp_shape_numel(&x->type->shape, &line.dim[0]);
+    return gp_tile_reshape(lo, x, &line);
 }
 
+/* {n} to {2n}: the lower `bits` bits of each element, then the rest of it. */
+static GpValue *halve(GpLower *lo, GpValue *x, uint32_t bits) {
+    GpElem to = unsigned_of(bits);
+    int64_t n = x->type->shape.dim[0];
+    GpShape column = {.dim = {n, 1}, .rank = 2}, pairs = {.dim = {n, 2}, .rank = 2};
+    GpValue *half[2] = {gp_build2(&lo->b, GpOp_And, x, constant(lo, x, (UINT64_C(1) << bits) - 1)),
+                        gp_build2(&lo->b, GpOp_Shr, x, constant(lo, x, bits))};
+    for (int i = 0; i < 2; i++)
+        half[i] = gp_tile_reshape(lo, gp_lower_convert(lo, half[i], to), &column);
+    const GpIrType *t = gp_ir_tile(lo->fn, to, &pairs);
+    GpInst *cat = gp_build(&lo->b, GpOp_Cat, half, 2, &t, 1);
+    cat->axis = 1;
+    return flat(lo, cat->results[0]);
+}
+
+/* {2n} to {n}: two elements of `bits` bits in one. */
+static GpValue *join(GpLower *lo, GpValue *x, uint32_t bits) {
+    GpElem to = unsigned_of(2 * bits);
+    int64_t n = x->type->shape.dim[0] / 2;
+    GpShape column = {.dim = {n, 1}, .rank = 2}, pairs = {.dim = {n, 2}, .rank = 2};
+    const GpIrType *t = gp_ir_tile(lo->fn, x->type->elem, &column);
+    GpValue *half[2], *at[3] = {gp_tile_reshape(lo, x, &pairs), gp_build_int(&lo->b, GpElem_I32, 0)};
+    for (int i = 0; i < 2; i++) {
+        at[2] = gp_build_int(&lo->b, GpElem_I32, i);
+        half[i] = flat(lo, gp_build(&lo->b, GpOp_ExtractTile, at, 3, &t, 1)->results[0]);
+        half[i] = gp_lower_convert(lo, half[i], to);
+    }
+    GpValue *high = gp_build2(&lo->b, GpOp_Shl, half[1], constant(lo, half[1], bits));
+    return gp_build2(&lo->b, GpOp_Or, half[0], high);
+}
+
+/* The bytes hold the elements, and no element type is one of parts of bits. */
 static bool check_packing(GpLower *lo, const GpLowerCall *call, GpElem elem, const GpShape *bytes,
                           const GpShape *elems) {
-    if (elem != GpElem_F4E2)
+    int64_t have = 0, want = 0;
+    if (elem == GpElem_Bool || elem == GpElem_TF32)
         gp_lower_refuse(lo, call->span, "`%s` of `%s`", call->def->name->name, gp_elem_info[elem].name);
-    else if (!are_halves(bytes, elems))
-        gp_lower_refuse(lo, call->span, "`%s` that does not make one byte of two elements",
+    else if (!gp_shape_numel(bytes, &have) || !gp_shape_numel(elems, &want) ||
+             8 * have != bits_of(elem) * want || elems->rank == 0)
+        gp_lower_refuse(lo, call->span, "`%s` of other bytes than those of the elements",
                         call->def->name->name);
     else
         return true;
     return false;
 }
 
-/* The elements as {.., k / 2, 2}: of each byte the lower half, then the upper one. */
-static GpShape pairs_of(const GpShape *bytes) {
-    GpShape pairs = *bytes;
-    pairs.dim[pairs.rank++] = 2;
-    return pairs;
-}
-
 GpVal gp_lower_UnpackBytes(GpLower *lo, const GpLowerCall *call) {
     GpValue *x = retype(lo, gp_call_scalar(lo, call, 0), GpElem_U8);
     GpElem elem = gp_lower_adt_elem(call->type);
-    GpShape to = gp_lower_adt_shape(lo, call->type), from = x->type->shape;
-    if (!check_packing(lo, call, elem, &from, &to))
+    GpShape to = gp_lower_adt_shape(lo, call->type);
+    if (!check_packing(lo, call, elem, &x->type->shape, &to))
         return gp_lower_undef(lo, call->type);
-    GpShape pairs = pairs_of(&from), column = pairs;
-    column.dim[column.rank - 1] = 1;
-    GpValue *half[2] = {gp_build2(&lo->b, GpOp_And, x, byte(lo, x->type, 0xf)),
-                        gp_build2(&lo->b, GpOp_Shr, x, byte(lo, x->type, 4))};
-    for (int i = 0; i < 2; i++)
-        half[i] = gp_tile_reshape(lo, half[i], &column);
-    const GpIrType *t = gp_ir_tile(lo->fn, GpElem_U8, &pairs);
-    GpInst *cat = gp_build(&lo->b, GpOp_Cat, half, 2, &t, 1);
-    cat->axis = (uint8_t)from.rank;
-    return gp_call_result(lo, call, retype(lo, gp_tile_reshape(lo, cat->results[0], &to), elem));
+    x = flat(lo, x);
+    if (bits_of(elem) == 4)
+        x = halve(lo, x, 4);
+    for (uint32_t bits = 8; bits < bits_of(elem); bits *= 2)
+        x = join(lo, x, bits);
+    return gp_call_result(lo, call, retype(lo, gp_tile_reshape(lo, x, &to), elem));
 }
 
 GpVal gp_lower_PackBytes(GpLower *lo, const GpLowerCall *call) {
     GpValue *x = gp_call_scalar(lo, call, 0);
-    GpShape to = gp_lower_adt_shape(lo, call->type), from = x->type->shape;
-    if (!check_packing(lo, call, x->type->elem, &to, &from))
+    GpElem elem = x->type->elem;
+    GpShape to = gp_lower_adt_shape(lo, call->type);
+    if (!check_packing(lo, call, elem, &to, &x->type->shape))
         return gp_lower_undef(lo, call->type);
-    GpShape pairs = pairs_of(&to), column = pairs;
-    column.dim[column.rank - 1] = 1;
-    x = gp_tile_reshape(lo, retype(lo, x, GpElem_U8), &pairs);
-    const GpIrType *t = gp_ir_tile(lo->fn, GpElem_U8, &column);
-    GpValue *half[2], *at[GP_MAX_RANK + 1] = {x};
-    for (int i = 0; i < 2; i++) {
-        for (int axis = 0; axis < pairs.rank; axis++)
-            at[axis + 1] = gp_build_int(&lo->b, GpElem_I32, axis == to.rank ? i : 0);
-        half[i] = gp_build(&lo->b, GpOp_ExtractTile, at, pairs.rank + 1u, &t, 1)->results[0];
-        half[i] = gp_tile_reshape(lo, half[i], &to);
-    }
-    GpValue *high = gp_build2(&lo->b, GpOp_Shl, half[1], byte(lo, half[1]->type, 4));
-    GpValue *bytes = gp_build2(&lo->b, GpOp_Or, half[0], high);
-    return gp_call_result(lo, call, retype(lo, bytes, gp_lower_adt_elem(call->type)));
+    x = flat(lo, retype(lo, x, unsigned_of(gp_elem_info[elem].bits)));
+    if (bits_of(elem) == 4)
+        x = join(lo, x, 4);
+    for (uint32_t bits = bits_of(elem); bits > 8; bits /= 2)
+        x = halve(lo, x, bits / 2);
+    return gp_call_result(lo, call, retype(lo, gp_tile_reshape(lo, x, &to), gp_lower_adt_elem(call->type)));
 }

@@ -21,6 +21,7 @@ local CLASSES = {
   ["view-join"] = { ours = "refused", codes = "G0251" },
   limitation = { ours = "accepted" },
   ["ill-shaped"] = { ours = "refused", codes = "G0153" },
+  i4 = { ours = "refused", codes = "G0211" },
   large = { ours = "refused", codes = "G0254" },
   unsafe = { ours = "refused", codes = "E0133" },
 }

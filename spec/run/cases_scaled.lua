@@ -108,9 +108,38 @@ local function check_packed(h)
   h.check(line:to_bytes() == packed:to_bytes():sub(100, 139), "pack(unpack(x)) is not x")
 end
 
+local WIDE = [[
+  #[tile]
+  fn unpacked<const N: i32>(z: &mut Tensor<$T, {[N]}>, x: &Tensor<u8, {[-1]}>) {
+      z.store(unpack(x.load_tile(shape![$S * N], [program_id(0)])));
+  }
+  #[tile]
+  fn packed<const N: i32>(z: &mut Tensor<u8, {[$S * N]}>, x: &Tensor<$T, {[-1]}>) {
+      z.store(pack(x.load_tile(shape![N], [program_id(0)])));
+  }
+]]
+
+-- Elements of more than a byte are their bytes in storage, the lowest first.
+local function check_wide(h)
+  for _, dtype in ipairs { "i8", "f8e5m2", "i16", "f16", "bf16", "u32", "f32", "i64", "f64" } do
+    local size = formats.of[dtype].size
+    local k = gpu.kernels((WIDE:gsub("%$(%w+)", { T = dtype, S = size })), "wide")
+    local bytes = {}
+    for i = 1, 64 * size do bytes[i] = string.char((i * 37 + 11) % 120) end -- no NaN, whose bits may change
+    bytes = table.concat(bytes)
+    local z, back = gpu.zeros({ 64 }, dtype), gpu.zeros({ 64 * size }, "u8")
+    k.unpacked:with { N = 16 }(z:tiles { 16 }, h.tensor("u8", bytes)):sync()
+    h.check(z:to_bytes() == bytes, "unpack to %s", dtype)
+    k.packed:with { N = 16 }(back:tiles { 16 * size }, z):sync()
+    h.check(back:to_bytes() == bytes, "pack of %s", dtype)
+    h.mutant(z:to_bytes() == bytes:reverse(), "the order of bytes of " .. dtype)
+  end
+end
+
 return function(h)
   for _, row in ipairs(ROWS) do
     h.group(("scaled.%s.%s.%d"):format(table.unpack(row)), function() check_product(h, table.unpack(row)) end)
   end
   h.group("scaled.packed", check_packed)
+  h.group("scaled.wide", check_wide)
 end

@@ -30,11 +30,11 @@ fn shapes(z: &mut Tensor<f32, {[16, 16]}>) {
 fn halves(z: &mut Tensor<u8, {[8]}>) { let a: Tile<f4e2m1fn, {[8]}> = unpack(z.load()); }
 //@ call halves(part u8 [8] tile [8])
 #[tile]
-fn unpacked(z: &mut Tensor<u8, {[8]}>) { let a: Tile<f32, {[2]}> = unpack(z.load()); }
+fn unpacked(z: &mut Tensor<u8, {[8]}>) { let a: Tile<f32, {[4]}> = unpack(z.load()); }
 //@ call unpacked(part u8 [8] tile [8])
 #[tile]
-fn packed(z: &mut Tensor<f32, {[8]}>) { let a: Tile<u8, {[32]}> = pack(z.load()); }
-//@ call packed(part f32 [8] tile [8])
+fn packed(z: &mut Tensor<bool, {[8]}>) { let a: Tile<u8, {[8]}> = pack(z.load()); }
+//@ call packed(part bool [8] tile [8])
 #[tile]
 fn least(z: &mut Tensor<f4e2m1fn, {[8]}>) { let a = min_tile(z.load(), z.load()); }
 //@ call least(part f4e2m1fn [8] tile [8])
