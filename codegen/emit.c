@@ -349,7 +349,7 @@ void gp_op_lower_math(GpEmit *e, const GpInst *inst) { lower_elementwise(e, inst
 
 static void lower_make_tensor(GpEmit *e, const GpInst *inst) {
     GpTensorArg *t = &e->tensors[inst->results[0]->id];
-    uint32_t rank = inst->results[0]->type->shape.rank;
+    size_t rank = inst->results[0]->type->shape.rank;
     GpIrParam *param = GP_NEW(e->arena, GpIrParam);
     GpScalar last;
     *param = (GpIrParam){.kind = GpParam_Base, .is_written = true};

@@ -214,10 +214,12 @@ static void divide(GpLower *lo, GpValue *t, GpValue *width, GpValue **quotient, 
     *rest = build2(lo, GpOp_Rem, t, width);
 }
 
-/* Rows and columns of tile t: in bands of `rows`, those in groups of `columns`. */
-static void swizzle(GpLower *lo, GpValue *t, GpValue *m, GpValue *n, int64_t rows, int64_t columns,
-                    GpValue **row, GpValue **column) {
+/* Row and column of tile t of size[0] x size[1]: in bands of `rows`, those in groups of `columns`. */
+static void swizzle(GpLower *lo, GpValue *t, GpValue *const *size, const int64_t *map,
+                    GpValue **out) {
+    GpValue *m = size[0], *n = size[1], **row = &out[0], **column = &out[1];
     GpValue *band, *in_band, *group, *in_group, *r, *c;
+    int64_t rows = map[0], columns = map[1];
     if (rows <= 1 && columns <= 1) {
         divide(lo, t, n, row, column);
         return;
@@ -245,8 +247,7 @@ static void find_coords(GpLower *lo, const Schedule *s, GpValue *t, GpValue **ou
     GpValue *inner = build2(lo, GpOp_Mul, s->len[rank - 2], s->len[rank - 1]), *lead = NULL;
     if (rank > 2)
         divide(lo, t, inner, &lead, &t);
-    swizzle(lo, t, s->len[rank - 2], s->len[rank - 1], s->map.dim[rank - 2], s->map.dim[rank - 1],
-            &out[rank - 2], &out[rank - 1]);
+    swizzle(lo, t, s->len + rank - 2, s->map.dim + rank - 2, out + rank - 2);
     for (uint32_t i = rank - 2; i-- > 0;) {
         if (i)
             divide(lo, lead, s->len[i], &lead, &out[i]);
@@ -292,9 +293,11 @@ GpVal gp_lower_SwizzleIndex(GpLower *lo, const GpLowerCall *call) {
         gp_lower_refuse(lo, call->span, "a swizzled index of another rank than 2");
         return out;
     }
-    swizzle(lo, gp_call_scalar(lo, call, from), gp_call_scalar(lo, call, from + 1),
-            gp_call_scalar(lo, call, from + 2), shape.dim[0], shape.dim[1], &out.at[0].value,
-            &out.at[1].value);
+    GpValue *size[] = {gp_call_scalar(lo, call, from + 1), gp_call_scalar(lo, call, from + 2)};
+    GpValue *at[2] = {NULL};
+    swizzle(lo, gp_call_scalar(lo, call, from), size, shape.dim, at);
+    out.at[0].value = at[0];
+    out.at[1].value = at[1];
     return out;
 }
 

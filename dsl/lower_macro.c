@@ -93,9 +93,10 @@ static const char *unescape(GpLower *lo, const char *text) {
     for (const char *from = text; *from; from++) {
         static const char names[] = "ntr0", values[] = "\n\t\r";
         const char *name = from[0] == '\\' && from[1] ? strchr(names, from[1]) : NULL;
+        const char *value = name ? values + (name - names) : NULL;
         if (*from == '\\' && from[1])
             from++;
-        *to++ = name ? values[name - names] : *from;
+        *to++ = value ? *value : *from;
     }
     *to = 0;
     return out;

@@ -26,6 +26,7 @@ local CASES = {
   "cases_access",
   "cases_scaled",
   "cases_tile_fns",
+  "cases_tile_forms",
   "cases_views",
   "cases_examples",
 }

@@ -1,0 +1,99 @@
+-- Forms of the language in tile kernels that the peer's does not have: every form once, with its value.
+local gpu = require "gpulua"
+
+local KERNELS = [[
+use core::ops::Add;
+#[derive(Clone, Copy)]
+struct Pair { a: f32, n: i32 }
+impl Add for Pair { type Output = Pair; fn add(self, o: Pair) -> Pair { Pair { a: self.a + o.a, n: self.n + o.n } } }
+fn twice<E: ElementType, const S: [i32; 1]>(x: Tile<E, S>) -> Tile<E, S> { x + x }
+fn pick(n: i32) -> Option<i32> { if n > 2 { Some(n) } else { None } }
+
+#[tile]
+fn floats(z: &mut Tensor<f32, {[8]}>, x: &Tensor<f32, {[-1]}>, n: i32) {
+    let mut t = x.load_tile(shape![8], [program_id(0)]);
+    t += 1.0;
+    t *= t;
+    t -= 2.0 * t;
+    t /= 2.0;
+    t = -t;
+    let k = !(t > 3.0);
+    t = if n > 0 { t } else { twice(t) };
+    let f = |v: f32| v + 1.0;
+    let p = Pair { a: f(2.0), n: 1 } + Pair { a: 1.0, n };
+    let s = match n { 0 => 1.0f32, 1 | 2 => 2.0, 3..=5 => 3.0, _ => p.a };
+    if let Some(v) = pick(n) { t += v as f32; }
+    for i in (0..=3).rev() { t += i as f32 * s; }
+    let mut w = 0;
+    while w < 3 { w += 1; t = select(k, t, t + 1.0); }
+    z.store(t + p.n as f32);
+}
+
+#[tile]
+fn integers(z: &mut Tensor<i32, {[8]}>) {
+    let mut i: Tile<i32, {[8]}> = iota(shape![8]);
+    i <<= 1;
+    i |= 1;
+    i &= 7;
+    i ^= 2;
+    i %= 5;
+    i >>= 1;
+    z.store(!i + i * 3);
+}
+
+#[tile]
+fn six<const B: i32>(z: &mut Tensor<f32, {[2, 2, 2, 2, 2, 2]}>, x: &Tensor<f32, {[-1]}>) {
+    let t = x.load_tile(shape![B * 2], [0]);
+    let u: Tile<f32, {[B + B]}> = t;
+    z.store(permute(u.reshape(shape![2, 2, 2, 2, 2, 2]), const_array![5, 4, 3, 2, 1, 0]) * 2.0);
+}
+]]
+
+local function floats(h, k)
+  local x = gpu.arange(16)
+  for _, n in ipairs { 0, 1, 4, 9 } do
+    local z = gpu.zeros { 16 }
+    k.floats(z:tiles { 8 }, x, n):sync()
+    for i = 0, 15 do
+      local t = (i + 1) ^ 2 / 2
+      local small = t <= 3
+      if n == 0 then t = 2 * t end
+      local s = n == 0 and 1 or n <= 2 and 2 or n <= 5 and 3 or 4
+      if n > 2 then t = t + n end
+      t = t + 6 * s + (small and 0 or 3) + n + 1
+      h.check(z[i + 1] == t, "floats %d %d: %s, not %s", n, i, z[i + 1], t)
+    end
+  end
+end
+
+local function integers(h, k)
+  local z = gpu.zeros({ 8 }, "i32")
+  k.integers(z:tiles { 8 }):sync()
+  for n = 0, 7 do
+    local i = ((((n << 1) | 1) & 7) ~ 2) % 5 >> 1
+    h.check(z[n + 1] == -1 - i + i * 3, "integers %d: %s", n, z[n + 1])
+  end
+end
+
+local function six(h, k)
+  local z = gpu.zeros { 2, 2, 2, 2, 2, 2 }
+  k.six:with { B = 32 }(z:tiles { 2, 2, 2, 2, 2, 2 }, gpu.arange(64)):sync()
+  for i = 0, 63 do
+    local at, from = {}, 0
+    for a = 0, 5 do
+      local bit = i >> (5 - a) & 1
+      at[a + 1], from = bit + 1, from | bit << a
+    end
+    h.check(z[at] == 2 * from, "six %d: %s, not %s", i, z[at], 2 * from)
+  end
+end
+
+return function(h)
+  local k
+  for _, case in ipairs { { "floats", floats }, { "integers", integers }, { "six", six } } do
+    h.group("tile_forms." .. case[1], function()
+      k = k or gpu.kernels(KERNELS, "cases_tile_forms")
+      case[2](h, k)
+    end)
+  end
+end
