@@ -119,7 +119,7 @@ static void unpack_run(GpEmit *e, GpElem elem, LLVMValueRef v, LLVMValueRef *out
     for (uint32_t i = 0; i < run; i++) {
         LLVMValueRef x = part_of(e, v, words ? i * bytes / WORD_BYTES : i);
         if (words) {
-            LLVMValueRef shift = gp_emit_i32(e, 8 * (i * bytes % WORD_BYTES));
+            LLVMValueRef shift = gp_emit_i32(e, INT64_C(8) * (i * bytes % WORD_BYTES));
             x = LLVMBuildTrunc(e->b, LLVMBuildLShr(e->b, x, shift, ""), gp_emit_mem_type(e, elem), "");
         }
         out[i] = gp_emit_from_mem(e, elem, x);
@@ -300,7 +300,7 @@ static GpBound load_branches(GpEmit *e, const Access *a) {
     }
     GpBound out = gp_emit_bound_make(e, a->registers);
     for (uint32_t k = 0; k < runs; k++)
-        unpack_run(e, a->elem, fast[k], out.at + k * a->run, a->run);
+        unpack_run(e, a->elem, fast[k], out.at + (size_t)k * a->run, a->run);
     return out;
 }
 

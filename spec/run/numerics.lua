@@ -42,9 +42,9 @@ table.sort(names)
 for _, name in ipairs(names) do line("| `%s` | %g | %g | %g |", name, bounds.f32[name], bounds.f64[name], bounds.narrow) end
 line ""
 line "CPU kernels compute `exp`, `exp2`, `log`, `ln`, `log2`, `log10` and `tanh` in f32 and narrower types by polynomials (at most 1.4 ULP,"
-line "`codegen/poly.def`) where the machine has fused multiply-add, and call the C library for the others. GPU kernels use"
-line "NVIDIA's libdevice where it is installed, else libclc's"
-line "functions, for which"
+line "`codegen/poly.def`) where the machine has fused multiply-add, and call the C library for the others. GPU kernels"
+line "compute `exp` and `exp2` in f32 and narrower types by the special function unit (`codegen/emit_special.c`), and use NVIDIA's"
+line "libdevice for the others where it is installed, else libclc's functions, for which"
 line ""
 local function list(set)
   local t = {}
