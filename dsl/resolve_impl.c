@@ -258,6 +258,11 @@ static void check_plain(GpCheck *c, const GpDef *item) {
 }
 
 void gp_check_impl_items(GpCollect *k, GpDef *impl) {
+    for (uint32_t i = 0; i < impl->item_count; i++)
+        if (!impl->items[i]->name)
+            gp_primary_label(gp_diag(k->c->diags, GpDiag_G0008, impl->items[i]->node->span,
+                                     "items without a name inside of an `impl`"),
+                             "not supported");
     if (k->is_std || !impl->self_type || impl->self_type->kind == GpTy_Error)
         return;
     if (!impl->trait) {
@@ -272,6 +277,8 @@ void gp_check_impl_items(GpCollect *k, GpDef *impl) {
     check_supertraits(k->c, impl);
     for (uint32_t i = 0; i < impl->item_count; i++) {
         GpDef *item = impl->items[i];
+        if (!item->name)
+            continue;
         check_plain(k->c, item);
         if (has_item(impl->trait, item)) {
             GpDef *declared = gp_map_get(&impl->trait->values, item->name);
