@@ -106,6 +106,19 @@ static GpDef *find_outer_generic(GpDef *scope, GpSym name, GpNamespace ns) {
     return found;
 }
 
+/* The number type that one of C's names means; NULL: it is none of them. */
+static const char *number_of_c(GpSym name) {
+    static const char *const names[][2] = {
+        {"float", "f32"},    {"double", "f64"},   {"half", "f16"},     {"int", "i32"},
+        {"uint", "u32"},     {"unsigned", "u32"}, {"long", "i64"},     {"short", "i16"},
+        {"size_t", "usize"}, {"int32_t", "i32"},  {"uint32_t", "u32"}, {"int64_t", "i64"},
+        {"uint64_t", "u64"}, {"uint8_t", "u8"},   {"int8_t", "i8"},    {"boolean", "bool"}};
+    for (size_t i = 0; i < GP_COUNT(names); i++)
+        if (strcmp(names[i][0], name->name) == 0)
+            return names[i][1];
+    return NULL;
+}
+
 static void report_lone(GpCheck *c, GpDef *scope, GpAstSegment *seg, GpNamespace ns) {
     GpSpan span = seg_span(seg);
     const char *what = gp_arena_printf(c->arena, "`%s`", seg->name->name);
@@ -131,7 +144,10 @@ static void report_lone(GpCheck *c, GpDef *scope, GpAstSegment *seg, GpNamespace
     else
         d = gp_diag(c->diags, GpDiag_E0425, span, missing_value(seg_span(seg)), what, "this scope");
     GpSym near = !gp_diag_is_kept(d) ? NULL : gp_find_similar(c, scope, seg->name, ns);
-    if (near)
+    const char *own = ns == GpNs_Type ? number_of_c(seg->name) : NULL;
+    if (own)
+        gp_suggest(d, span, own, "the type is called `%s` here", own);
+    else if (near)
         gp_suggest(d, span, near->name, "a similar name exists");
     gp_note_unknown_globs(c, scope, d);
     gp_primary_label(d, "not found in this scope");
