@@ -79,6 +79,11 @@ static const char *missing_value(GpSpan name) {
     return *rest == '(' ? "cannot find function" : "cannot find value";
 }
 
+/* The nearest name, for a report that will be shown. */
+static GpSym similar_for(const GpDiag *d, GpCheck *c, GpDef *scope, GpSym name, GpNamespace ns) {
+    return gp_diag_is_kept(d) ? gp_find_similar(c, scope, name, ns) : NULL;
+}
+
 /* `self` where no parameter is. */
 static void report_self(GpCheck *c, GpDef *scope, GpSpan span) {
     GpDef *fn = scope;
@@ -143,7 +148,7 @@ static void report_lone(GpCheck *c, GpDef *scope, GpAstSegment *seg, GpNamespace
         d = gp_diag(c->diags, GpDiag_E0425, span, "cannot find type", what, "this scope");
     else
         d = gp_diag(c->diags, GpDiag_E0425, span, missing_value(seg_span(seg)), what, "this scope");
-    GpSym near = !gp_diag_is_kept(d) ? NULL : gp_find_similar(c, scope, seg->name, ns);
+    GpSym near = similar_for(d, c, scope, seg->name, ns);
     const char *own = ns == GpNs_Type ? number_of_c(seg->name) : NULL;
     if (own)
         gp_suggest(d, span, own, "the type is called `%s` here", own);
@@ -163,7 +168,7 @@ static void report_first(GpCheck *c, GpDef *scope, GpAstSegment *seg) {
                                      : "use of unresolved module or unlinked crate `%s`",
                         seg->name->name);
     GpDiag *d = gp_diag(c->diags, GpDiag_E0433, seg_span(seg), what);
-    GpSym near = !gp_diag_is_kept(d) ? NULL : gp_find_similar(c, scope, seg->name, GpNs_Type);
+    GpSym near = similar_for(d, c, scope, seg->name, GpNs_Type);
     if (near)
         gp_suggest(d, seg_span(seg), near->name, "a similar name exists");
     gp_primary_label(d, "%s", what);
@@ -557,8 +562,7 @@ GpDef *gp_resolve_trait(GpCheck *c, GpDef *scope, GpAstPath *path) {
             return NULL;
         if (!def && !gp_find_primitive(c, seg->name)) {
             GpDiag *d = gp_diag(c->diags, GpDiag_E0405, seg_span(seg), seg->name->name);
-            GpSym near =
-                !gp_diag_is_kept(d) ? NULL : gp_find_similar(c, scope, seg->name, GpNs_Type);
+            GpSym near = similar_for(d, c, scope, seg->name, GpNs_Type);
             if (near)
                 gp_suggest(d, seg_span(seg), near->name, "a similar name exists");
             gp_primary_label(d, "not found in this scope");
