@@ -24,7 +24,8 @@ local ROWS = {
 local KINDS = {
   bf16 = { kernel = "plain", out = "bf16", bytes = 2, tolerance = 2 ^ -8 },
   tf32 = { kernel = "transposed", out = "f32", bytes = 4, tolerance = 2 ^ -12 },
-  f8e4m3fn = { kernel = "transposed", out = "bf16", bytes = 1, tolerance = 2 ^ -8 },
+  -- The tensor cores add 8-bit products with about 13 bits: half a percent of a sum of 8192.
+  f8e4m3fn = { kernel = "transposed", out = "bf16", bytes = 1, tolerance = 2 ^ -7 },
 }
 -- {BM, BN, bytes of BK elements}
 local TILES = { { 128, 256, 128 }, { 256, 128, 128 }, { 128, 128, 128 }, { 128, 64, 128 }, { 64, 64, 128 } }

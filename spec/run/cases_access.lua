@@ -94,6 +94,15 @@ local MODES = {
 local MODE_NAMES = { "Add", "AddF", "And", "Or", "Xor", "Max", "Min", "Umax", "Umin", "Xchg" }
 local OF_FLOATS = { AddF = true, Xchg = true }
 
+-- A GPU takes subnormal numbers for zeros in atomic sums of f32, and makes zeros of them (PTX, "atom").
+local function is_flushed_sum(f, a, b, got)
+  local function flush(code)
+    local value = formats.decode(f, code)
+    return math.abs(value) < 2.0 ^ -126 and formats.encode(f, 0.0 * value) or code
+  end
+  return flush(MODES.AddF(f, flush(a), flush(b))) == got
+end
+
 local function check_update(h, dtype, mode, ordering, scope)
   local f, n = formats.of[dtype], 109
   local k = update_kernel(dtype, mode, ordering, scope)
@@ -107,7 +116,11 @@ local function check_update(h, dtype, mode, ordering, scope)
   local memory, old = h.tensor(dtype, formats.pack(f, bins)), gpu.zeros({ n }, dtype)
   k(memory, old, h.tensor(dtype, formats.pack(f, x)), n):sync()
   local what = ("atomic %s of %s, %s, %s"):format(mode or "swap", dtype, ordering, scope)
-  local is_right, wrong = h.compare(dtype, memory:to_bytes(), want, 0)
+  local allowance
+  if mode == "AddF" and dtype == "f32" and tostring(memory.device):find("^cuda") then
+    allowance = function(i, _, got) return is_flushed_sum(f, bins[i], x[i], got) end
+  end
+  local is_right, wrong = h.compare(dtype, memory:to_bytes(), want, 0, nil, allowance)
   local is_old, other = h.compare(dtype, old:to_bytes(), bins, 0)
   h.check(is_old, "%s gives what was there: %s", what, other)
   if h.check(is_right, "%s: %s", what, wrong) then

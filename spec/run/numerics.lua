@@ -55,6 +55,8 @@ end
 line("- results below 2^-126 of %s in f32 and narrower types may be 0;", list(bounds.libclc.flushed))
 line("- %s in f64 may be wrong where the exponent's magnitude is 2^62 or more.", list(bounds.libclc.exponent))
 line ""
+line "Atomic sums of f32 on a GPU take subnormal numbers for zeros, and give zeros in their place."
+line ""
 line "`gpu.device().math` and `gpulua doctor` tell which is used."
 
 io.write(table.concat(out, "\n"), "\n")
