@@ -191,7 +191,7 @@ static LLVMValueRef pad_of(GpEmit *e, const Access *a) {
 }
 
 static LLVMValueRef pad_run(GpEmit *e, const Access *a) {
-    LLVMValueRef x[MOST_RUN];
+    LLVMValueRef x[MOST_RUN] = {NULL};
     for (uint32_t i = 0; i < a->run; i++)
         x[i] = pad_of(e, a);
     return pack_run(e, a->elem, x, a->run);
