@@ -70,6 +70,8 @@ static void set_bounds(GpEmit *e) {
         set_text_attribute(e, "nvvm.maxntid", gp_arena_printf(e->arena, "%u", fn->max_threads));
     }
     uint32_t min_blocks = e->is_tile && !e->pipe ? gp_tile_gpu_min_blocks(e) : fn->min_blocks;
+    if (e->pipe)
+        min_blocks = 1; /* or ptxas may not know how many registers setmaxnreg starts from */
     if (min_blocks)
         set_text_attribute(e, "nvvm.minctasm", gp_arena_printf(e->arena, "%u", min_blocks));
 }
