@@ -70,7 +70,7 @@ for code = 900, 999 do WITHOUT[("G0%03d"):format(code)] = "depends on the machin
 local UNRUN = {
   E0373 = "needs a result of type `impl Fn`, which is refused",
   G0010 = "hundreds of levels: spec/ui has it",
-  G0405 = "lines of a kernel for mapped tensors: spec/lua/reports/views has it",
+  G0257 = "Lua's own check of a map is first",
   G0303 = "needs a GPU", G0502 = "needs a target", G0503 = "needs a GPU", G0504 = "prose",
 }
 
