@@ -176,11 +176,19 @@ void gp_pipe_release(GpEmit *e, GpChannel *c) {
 
 /* ---- The producer's loads ---------------------------------------------------------------- */
 
+/* What does not fit 32 bits lies beyond every tensor. */
+static LLVMValueRef narrow(GpEmit *e, LLVMValueRef at) {
+    LLVMValueRef low = LLVMBuildTrunc(e->b, at, i32(e), "");
+    LLVMValueRef same = LLVMBuildSExt(e->b, low, LLVMTypeOf(at), "");
+    LLVMValueRef fits = LLVMBuildICmp(e->b, LLVMIntEQ, same, at, "");
+    return LLVMBuildSelect(e->b, fits, low, gp_emit_i32(e, BEYOND), "");
+}
+
 void gp_pipe_coords(GpEmit *e, const GpInst *inst, LLVMValueRef *out) {
     int rank = gp_tile_shape(inst)->rank;
     const GpValue *mask = gp_tile_mask(inst);
     for (int a = 0; a < rank; a++)
-        out[rank - 1 - a] = LLVMBuildTrunc(e->b, gp_tile_start(e, inst, a), i32(e), "");
+        out[rank - 1 - a] = narrow(e, gp_tile_start(e, inst, a));
     if (mask)
         out[rank - 1] = LLVMBuildSelect(e->b, gp_emit_get(e, mask), out[rank - 1],
                                         gp_emit_i32(e, BEYOND), "");

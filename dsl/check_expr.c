@@ -364,8 +364,7 @@ static const GpType *check_borrow(GpBody *b, GpNode *n, const GpType *hint) {
         if (hint->kind == GpTy_Ref || hint->kind == GpTy_RawPtr)
             inner = gp_body_head(b, hint->inner);
     }
-    const GpType *guide = inner && inner->kind == GpTy_Slice ? inner : inner;
-    const GpType *t = gp_body_expr(b, r->operand, guide);
+    const GpType *t = gp_body_expr(b, r->operand, inner);
     if (gp_body_is(b, t, GpTy_Error))
         return gp_body_error(b);
     if (r->is_mut)
