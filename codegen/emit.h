@@ -131,6 +131,7 @@ LLVMValueRef gp_emit_poly(GpEmit *e, GpOp op, LLVMValueRef x); /* NULL: not comp
 /* emit_special.c */
 LLVMValueRef gp_emit_special(GpEmit *e, GpOp op, LLVMValueRef x); /* NULL: not computed inline */
 bool gp_special_computes(GpOp op); /* in f32 */
+GpOp gp_special_exact(GpOp op); /* what stands for it elsewhere; op itself: nothing has to */
 
 /* One row per value of lower.def */
 void gp_op_lower_const(GpEmit *e, const GpInst *inst);

@@ -69,8 +69,12 @@ LLVMValueRef gp_emit_math(GpEmit *e, GpOp op, GpElem elem, LLVMValueRef *x, uint
     gp_assert(row->intrinsic && row->args == count);
     if (row->intrinsic[0])
         return gp_emit_intrinsic(e, row->intrinsic, type, x, count);
-    if (op == GpOp_Exp2Flush && !(e->is_gpu && elem == GpElem_F32))
-        return flush(e, gp_emit_math(e, GpOp_Exp2, elem, x, count));
-    LLVMValueRef inline_value = e->is_gpu ? gp_emit_special(e, op, x[0]) : gp_emit_poly(e, op, x[0]);
-    return inline_value ? inline_value : call_library(e, op, elem, x, count);
+    LLVMValueRef v = e->is_gpu ? gp_emit_special(e, op, x[0]) : gp_emit_poly(e, op, x[0]);
+    GpOp exact = gp_special_exact(op);
+    if (v)
+        return v;
+    if (exact == op)
+        return call_library(e, op, elem, x, count);
+    v = gp_emit_math(e, exact, elem, x, count);
+    return op == GpOp_Exp2Flush ? flush(e, v) : v;
 }

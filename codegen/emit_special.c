@@ -1,15 +1,20 @@
-/* f32 exponentials on the GPU by its special function unit, which computes 2^f to about one ULP. */
+/* f32 functions on the GPU by its special function unit (special.def): 2^f to about one ULP, tanh to
+** 11 bits. */
 #include "codegen/emit.h"
+
+static const struct {
+    const char *intrinsic;
+    GpOp exact;
+} rows[GpOp_count] = {
+#define GP_SPECIAL(id, intrinsic, exact) [GpOp_##id] = {intrinsic, GpOp_##exact},
+#include "codegen/special.def"
+};
 
 static LLVMTypeRef f32(GpEmit *e) { return LLVMFloatTypeInContext(e->ctx); }
 static LLVMValueRef number(GpEmit *e, double v) { return LLVMConstReal(f32(e), v); }
 
 static LLVMValueRef fma_of(GpEmit *e, LLVMValueRef a, double b, LLVMValueRef c) {
     return gp_emit_intrinsic(e, "llvm.fma", f32(e), (LLVMValueRef[]){a, number(e, b), c}, 3);
-}
-
-static LLVMValueRef exp2_of(GpEmit *e, const char *name, LLVMValueRef x) {
-    return gp_emit_intrinsic(e, name, f32(e), &x, 1);
 }
 
 /* e^x = 2^k * 2^f; k = rint(x * log2 e) from -126 to 126, f = x * log2 e - k with log2 e in two
@@ -25,17 +30,19 @@ static LLVMValueRef emit_exp(GpEmit *e, LLVMValueRef x) {
     LLVMValueRef bits = LLVMBuildBitCast(e->b, shifted, LLVMInt32TypeInContext(e->ctx), "");
     LLVMValueRef power = LLVMBuildShl(e->b, bits, gp_emit_i32(e, 23), "");
     power = LLVMBuildBitCast(e->b, power, f32(e), "");
-    return LLVMBuildFMul(e->b, exp2_of(e, "llvm.nvvm.ex2.approx.ftz", f), power, "");
+    return LLVMBuildFMul(e->b, gp_emit_special(e, GpOp_Exp2Flush, f), power, "");
 }
 
-bool gp_special_computes(GpOp op) {
-    return op == GpOp_Exp || op == GpOp_Exp2 || op == GpOp_Exp2Flush;
-}
+bool gp_special_computes(GpOp op) { return rows[op].intrinsic != NULL; }
+
+GpOp gp_special_exact(GpOp op) { return gp_special_computes(op) ? rows[op].exact : op; }
 
 LLVMValueRef gp_emit_special(GpEmit *e, GpOp op, LLVMValueRef x) {
     if (LLVMTypeOf(x) != f32(e) || !gp_special_computes(op))
         return NULL;
     if (op == GpOp_Exp)
         return emit_exp(e, x);
-    return exp2_of(e, op == GpOp_Exp2 ? "llvm.nvvm.ex2.approx" : "llvm.nvvm.ex2.approx.ftz", x);
+    LLVMValueRef y = gp_emit_intrinsic(e, rows[op].intrinsic, f32(e), &x, 1);
+    LLVMSetFastMathFlags(y, LLVMFastMathApproxFunc);
+    return y;
 }

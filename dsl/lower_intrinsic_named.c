@@ -236,6 +236,15 @@ GpVal gp_lower_MathMode(GpLower *lo, const GpLowerCall *call) {
     return gp_call_result(lo, call, flush(lo, call, 1, root));
 }
 
+/* Full is what there is without a mode. */
+GpVal gp_lower_ApproxMode(GpLower *lo, const GpLowerCall *call) {
+    GpValue *x = gp_call_scalar(lo, call, 0);
+    bool is_approx = is_mode(call, 1, "Approx");
+    if (!is_approx && !is_mode(call, 1, "Full") && !is_mode(call, 1, ""))
+        return refuse_mode(lo, call, 1, "rounding", x->type->elem);
+    return gp_call_result(lo, call, gp_build1(&lo->b, is_approx ? GpOp_TanhApprox : GpOp_Tanh, x));
+}
+
 /* ---- Conversions ---------------------------------------------------------------------------- */
 
 /* A float as a whole number: what the conversion to an integer then keeps. */

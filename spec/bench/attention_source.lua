@@ -37,9 +37,11 @@ local STEP = [[
           most = next;
 ]]
 local SCORES = "mma(tq, tk.transpose(), constant(0.0f32, shape![BM, BN]))"
--- CAP tanh(score / CAP), in the units of exp2; so low that scores of normal inputs feel it.
+-- CAP tanh(score / CAP), in the units of exp2: the scale of what is left to do is CAP log2 e. So low a
+-- cap that scores of normal inputs feel it.
 local CAP = 3
-local CAPPED = ("tanh(%s * (scale / %.9g)) * (%.9g / scale)"):format(SCORES, CAP * LOG2_E, CAP * LOG2_E)
+local CAPPED = ("tanh(%s * (scale / %.9g), rounding::Approx)"):format(SCORES, CAP * LOG2_E)
+local CAPPED_STEP = ("let scale = %.9g;"):format(CAP * LOG2_E) .. STEP
 -- Rows i BM.. see keys up to their own; the tiles before i BM / BN need no mask.
 local DIAGONAL = [[
       for j in i * BM / BN..((i + 1) * BM + BN - 1) / BN {
@@ -52,7 +54,7 @@ local DIAGONAL = [[
 
 local FORMS = {
   full = { "num_tiles(&pk, 1)", SCORES, STEP, "" },
-  capped = { "num_tiles(&pk, 1)", CAPPED, STEP, "" },
+  capped = { "num_tiles(&pk, 1)", CAPPED, CAPPED_STEP, "" },
   causal = { "i * BM / BN", SCORES, STEP, DIAGONAL },
 }
 local SAFE, UNCHECKED = "#[tile]", "#[cutile::entry(unchecked_accesses = true)] unsafe"

@@ -52,7 +52,8 @@ local kernels = gpu.kernels([[
       }
       let row = bias.partition(shape![BN]).load([j]).reshape(shape![1, BN]);
       let x = acc + row.broadcast(shape![BM, BN]);
-      let y = x * 0.5 * (tanh((x + x * x * x * 0.044715) * 0.7978845608) + 1.0);
+      let half = x * 0.5;
+      let y = half * tanh(x * (x * x * 0.0356774081 + 0.7978845608), rounding::Approx) + half;
       c.store(convert_tile(y));
   }
 

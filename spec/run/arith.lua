@@ -145,6 +145,7 @@ arith.float = {
   sinh = function(_, x) return sinh(x) end,
   cosh = function(_, x) return cosh(x) end,
   tanh = function(_, x) return tanh(x) end,
+  tanh_approx = function(_, x) return tanh(x) end,
   pow = function(_, x, y) return pow(x, y) end,
   powf = function(_, x, y) return pow(x, y) end,
   atan2 = function(_, y, x) return math.atan(y, x) end,

@@ -1,13 +1,16 @@
 -- The largest error of each function that is not exact, in units in the last place, on every
 -- device. docs/numerics.md is made from this table; specs judge by it.
 -- f16, bf16, tf32 and the 8-bit formats are computed in f32 and rounded once: at most 1 ULP.
-local bounds = { narrow = 1, f32 = {}, f64 = {} }
+local bounds = { narrow = 1, f32 = {}, f64 = {}, narrower = {} }
 for _, op in ipairs {
   "rsqrt", "exp", "exp2", "log", "ln", "log2", "log10", "sin", "cos", "tan", "sinh", "cosh", "tanh",
   "pow", "powf", "atan2",
 } do
   bounds.f32[op], bounds.f64[op] = 2, 2
 end
+
+-- Within 2^-11 of the value, on a GPU; that is up to 2^13 units of f32, and one of f16 and tf32 beside their rounding.
+bounds.f32.tanh_approx, bounds.f64.tanh_approx, bounds.narrower.tanh_approx = 8192, 2, 2
 
 -- libclc's device functions, which GPU kernels use where NVIDIA's libdevice is not installed, keep
 -- these bounds but for what is named here.
@@ -38,8 +41,8 @@ function bounds.allowance(library, op, dtype, exponents)
 end
 
 function bounds.of(op, dtype)
-  local row = bounds[dtype]
-  return row and row[op] or bounds.narrow
+  local row = bounds[dtype] or bounds.narrower
+  return row[op] or bounds.narrow
 end
 
 return bounds

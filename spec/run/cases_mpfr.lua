@@ -16,6 +16,8 @@ for _, name in ipairs { "rsqrt", "exp", "exp2", "log2", "sin", "cos", "tan", "si
   SPELLINGS[name] = { { name, "tile", name .. "(a)" }, { name, "simt", ("a.%s()"):format(name) } }
 end
 
+table.insert(SPELLINGS.tanh, { "tanh_approx", "tile", "tanh(a, rounding::Approx)" })
+
 local MODES = { up = "PositiveInf", down = "NegativeInf", zero = "Zero" }
 local NAMED = { add = "addf(a, b, $)", sub = "subf(a, b, $)", mul = "mulf(a, b, $)", div = "divf(a, b, $)", fma = "fma(a, b, c, $)", sqrt = "sqrt(a, $)" }
 for mode, marker in pairs(MODES) do
@@ -68,14 +70,14 @@ local function check(h, t)
   local f, spellings, text = formats.of[t.dtype], spellings_of(t), {}
   if #spellings == 0 then return end
   for _, s in ipairs(spellings) do
-    text[#text + 1] = h.elementwise(s[2], s[2], s[3], t.arity, t.dtype, t.dtype)
+    text[#text + 1] = h.elementwise(s[2], s[1] .. "_" .. s[2], s[3], t.arity, t.dtype, t.dtype)
   end
   local module, expected, operands = gpu.kernels(table.concat(text), t.name), t.columns[t.arity + 1], {}
   for k = 1, t.arity do operands[k] = h.tensor(t.dtype, formats.pack(f, t.columns[k])) end
-  if t.dtype == "f64" and t.name:find("^fma%.") then return check_refused(h, t, module.tile, operands) end
+  if t.dtype == "f64" and t.name:find("^fma%.") then return check_refused(h, t, module.fma_tile, operands) end
   for _, s in ipairs(spellings) do
     local ulps = spellings.exact and 0 or bounds.of(s[1], t.dtype)
-    local got = h.launch(s[2], module[s[2]], operands, t.dtype, t.count)
+    local got = h.launch(s[2], module[s[1] .. "_" .. s[2]], operands, t.dtype, t.count)
     local is_right, wrong, worst = h.compare(t.dtype, got, expected, ulps, t.count,
       bounds.allowance(h.math, s[1], t.dtype, t.columns[2]))
     if not is_right then
@@ -91,7 +93,7 @@ local function check(h, t)
   local shifted = {}
   for i = 1, t.count do shifted[i] = expected[i % t.count + 1] end
   local s = spellings[1]
-  h.mutant(h.compare(t.dtype, h.launch(s[2], module[s[2]], operands, t.dtype, t.count), shifted, spellings.exact and 0 or 2), t.name)
+  h.mutant(h.compare(t.dtype, h.launch(s[2], module[s[1] .. "_" .. s[2]], operands, t.dtype, t.count), shifted, spellings.exact and 0 or 2), t.name)
 end
 
 return function(h)

@@ -39,11 +39,14 @@ line "|---|---|---|---|"
 local names = {}
 for name in pairs(bounds.f32) do names[#names + 1] = name end
 table.sort(names)
-for _, name in ipairs(names) do line("| `%s` | %g | %g | %g |", name, bounds.f32[name], bounds.f64[name], bounds.narrow) end
+for _, name in ipairs(names) do line("| `%s` | %g | %g | %g |", name, bounds.f32[name], bounds.f64[name], bounds.of(name, "f16")) end
+line ""
+line "`tanh(x, rounding::Approx)` is the row `tanh_approx`: on a GPU one instruction, within 2^-11 of the value, relative to it (8192 ULP"
+line "of f32 where that is most); on the CPU, in the interpreter and in f64 it is `tanh`. `tanh(x, rounding::Full)` is `tanh(x)`."
 line ""
 line "CPU kernels compute `exp`, `exp2`, `log`, `ln`, `log2`, `log10` and `tanh` in f32 and narrower types by polynomials (at most 1.4 ULP,"
 line "`codegen/poly.def`) where the machine has fused multiply-add, and call the C library for the others. GPU kernels"
-line "compute `exp` and `exp2` in f32 and narrower types by the special function unit (`codegen/emit_special.c`), and use NVIDIA's"
+line "compute `exp`, `exp2` and `tanh_approx` in f32 and narrower types by the special function unit (`codegen/special.def`), and use NVIDIA's"
 line "libdevice for the others where it is installed, else libclc's functions, for which"
 line ""
 local function list(set)

@@ -66,6 +66,18 @@ static uint32_t look_up_bits(uint32_t a, uint32_t b, uint32_t c, uint32_t table)
 static int highest_bit(int64_t a) { return a ? 63 - __builtin_clzll((unsigned long long)a) : -1; }
 
 /* -0 is below 0; a number is preferred to a NaN. */
+/* As far off as PTX allows: 11 bits of the fraction are kept. */
+static float short_tanh(float a) {
+    if (fabsf(a) < 0x1p-12f)
+        return a;
+    float t = tanhf(a);
+    uint32_t bits;
+    memcpy(&bits, &t, sizeof bits);
+    bits &= 0xfffff000u;
+    memcpy(&t, &bits, sizeof t);
+    return t;
+}
+
 static float smaller_f32(float a, float b) {
     if (a != a || b != b)
         return a != a ? b : a;

@@ -6,6 +6,9 @@ fn fused<E: FloatElement>(z: &mut Tensor<E, {[4]}>) {
 }
 //@ call fused(part f64 [8] tile [4])
 #[tile]
+fn nearest(z: &mut Tensor<f32, {[4]}>) { z.store(tanh(z.load(), rounding::NearestEven)); }
+//@ call nearest(part f32 [8] tile [4])
+#[tile]
 fn narrow(z: &mut Tensor<i16, {[4]}>) {
     let t: Tile<i32, {[4]}> = exti(z.load());
     let u: Tile<i32, {[4]}> = trunci(z.load(), overflow::None);
