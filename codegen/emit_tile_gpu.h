@@ -61,6 +61,8 @@ LLVMValueRef gp_gpu_axis_offset(GpEmit *e, const GpTensorArg *t, LLVMValueRef at
 LLVMValueRef gp_gpu_shuffle(GpEmit *e, GpElem elem, LLVMValueRef v, uint32_t mask);
 void gp_gpu_fold(GpEmit *e, const GpInst *inst);
 void gp_gpu_scan(GpEmit *e, const GpInst *inst);
+/* A scan before it, of the same tile, bound this reduction's result. */
+bool gp_gpu_has_total(GpEmit *e, const GpInst *reduce);
 void gp_gpu_cat(GpEmit *e, const GpInst *inst);
 void gp_gpu_mma(GpEmit *e, const GpInst *inst);
 /* The layout in which a product's accumulator stays in registers; NULL: it does not. */

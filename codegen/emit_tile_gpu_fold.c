@@ -168,6 +168,8 @@ static void fold_warps(GpEmit *e, Fold *d) {
 }
 
 void gp_gpu_fold(GpEmit *e, const GpInst *inst) {
+    if (gp_gpu_has_total(e, inst))
+        return;
     Fold d = {.inst = inst, .from = gp_gpu_layout_of(e, inst->operands[0])};
     d.to = gp_gpu_layout(e, gp_layout_slice(e->arena, d.from->layout, inst->axis));
     d.elem = inst->results[0]->type->elem;
@@ -245,8 +247,20 @@ static LLVMValueRef access_register(GpEmit *e, const GpInst *inst, const GpBound
     return gp_emit_access(e, inst, x, ok);
 }
 
+/* What the owners got of an access, in every thread that holds it. */
+static GpBound share(GpEmit *e, const GpShapeLayout *s, GpElem elem, const GpBound *got) {
+    uint64_t bytes = (uint64_t)numel_of(&s->shape) * gp_elem_info[elem].bytes;
+    LLVMValueRef shared = gp_gpu_shared(e, bytes, numel_of(&s->shape), elem);
+    for (uint32_t r = 0; r < got->count; r++) {
+        LLVMValueRef c[GP_MAX_RANK];
+        gp_gpu_coords(e, s, r, c);
+        store_shared(e, elem, shared, gp_tile_linear(e, &s->shape, c), got->at[r], s->is_owner);
+    }
+    return read_back(e, s, elem, shared);
+}
+
 /* Each element once, by its owner; a scalar by the first thread. Barriers before and after give
-** the block's accesses the order of the program. */
+** the block's accesses the order of the program; the one behind is also what owners share across. */
 void gp_tile_gpu_access(GpEmit *e, const GpInst *inst) {
     const GpValue *like = inst->result_count ? inst->results[0] : inst->operands[1];
     bool is_tile = like->type->kind == GpIrType_Tile;
@@ -265,20 +279,12 @@ void gp_tile_gpu_access(GpEmit *e, const GpInst *inst) {
     gp_gpu_barrier(e);
     for (uint32_t r = 0; r < count; r++)
         out.at[r] = access_register(e, inst, operands, r, ok);
-    gp_gpu_barrier(e);
+    if (inst->result_count && ok)
+        out = share(e, s, inst->results[0]->type->elem, &out);
+    else
+        gp_gpu_barrier(e);
     if (!inst->result_count)
         return;
-    if (ok) {
-        GpElem elem = inst->results[0]->type->elem;
-        uint64_t bytes = (uint64_t)numel_of(&s->shape) * gp_elem_info[elem].bytes;
-        LLVMValueRef shared = gp_gpu_shared(e, bytes, numel_of(&s->shape), elem);
-        for (uint32_t r = 0; r < count; r++) {
-            LLVMValueRef c[GP_MAX_RANK];
-            gp_gpu_coords(e, s, r, c);
-            store_shared(e, elem, shared, gp_tile_linear(e, &s->shape, c), out.at[r], ok);
-        }
-        out = read_back(e, s, elem, shared);
-    }
     if (is_tile)
         gp_gpu_bind(e, inst->results[0], out, s);
     else

@@ -210,6 +210,50 @@ static void start(GpEmit *e, Scan *d) {
     memcpy(d->total, d->prefix.at, d->prefix.count * sizeof *d->total);
 }
 
+static GpOp body_op(const GpInst *inst) { return inst->regions[0]->first->op; }
+
+/* The reduction behind the scan in its region that has the scan's total; NULL: there is none. */
+static const GpInst *find_total(const GpInst *scan) {
+    for (const GpInst *x = scan->next; x; x = x->next)
+        if (x->op == GpOp_Reduce && x->operands[0] == scan->operands[0] && x->axis == scan->axis &&
+            x->operands[1] == scan->operands[1] && gp_gpu_is_regroupable(x) && body_op(x) == body_op(scan))
+            return x;
+    return NULL;
+}
+
+bool gp_gpu_has_total(GpEmit *e, const GpInst *reduce) {
+    for (const GpInst *x = reduce->prev; x; x = x->prev) {
+        if (x->op != GpOp_Scan || !gp_gpu_is_regroupable(x) || find_total(x) != reduce)
+            continue;
+        Scan d = {.inst = x, .s = gp_gpu_layout_of(e, x->results[0])};
+        return find_bits(&d);
+    }
+    return false;
+}
+
+/* Every thread has the totals of its lines: a reduction of the same tile takes them. */
+static void bind_total(GpEmit *e, const Scan *d) {
+    const GpInst *reduce = find_total(d->inst);
+    if (!reduce)
+        return;
+    const GpLayout *l = d->s->layout;
+    const GpShapeLayout *to = gp_gpu_layout(e, gp_layout_slice(e->arena, l, d->inst->axis));
+    GpBound out = gp_emit_bound_make(e, gp_layout_registers(to->layout));
+    for (uint32_t r = 0; r < d->prefix.count; r++) {
+        int32_t at[GP_MAX_RANK];
+        uint32_t g = 0;
+        gp_layout_at(l, r, 0, 0, at);
+        int32_t digit = at[d->inst->axis] / l->atom[d->inst->axis];
+        if (!is_block(d, r) || digit != (d->inst->is_reverse ? 0 : l->repeat[d->inst->axis] - 1))
+            continue;
+        for (int a = d->inst->axis; a + 1 < d->s->shape.rank; a++)
+            at[a] = at[a + 1];
+        gp_assert(gp_layout_register(to->layout, at, &g));
+        out.at[g] = d->total[r];
+    }
+    gp_gpu_bind(e, reduce->results[0], out, to);
+}
+
 void gp_gpu_scan(GpEmit *e, const GpInst *inst) {
     Scan d = {.inst = inst, .s = gp_gpu_layout_of(e, inst->results[0])};
     d.elem = inst->results[0]->type->elem;
@@ -235,4 +279,5 @@ void gp_gpu_scan(GpEmit *e, const GpInst *inst) {
     close_before(e, &d);
     scan_repetitions(e, &d);
     e->bound[inst->results[0]->id] = d.prefix;
+    bind_total(e, &d);
 }

@@ -6,6 +6,7 @@
 ** layout from its dearest anchor:
 **   Mma     a product whose accumulator stays in registers
 **   Part    what is left of such a layout after a reduction, a broadcast or a change of shape
+**   Address an access through addresses, which moves single elements: neighbours to neighbouring threads
 **   Memory  a load or a store: the innermost axis in runs that one instruction moves; also what is
 **           left of one, and then the larger tile's decides
 ** Between classes, reductions, broadcasts and changes of shape hand a layout on where the other side
@@ -14,14 +15,14 @@
 
 enum { LINE_BYTES = 128 };
 
-typedef enum Kind { Kind_None, Kind_Memory, Kind_Part, Kind_Mma } Kind;
+typedef enum Kind { Kind_None, Kind_Address, Kind_Memory, Kind_Part, Kind_Mma } Kind;
 
 typedef struct Anchor {
     Kind kind;
     uint64_t weight; /* elements of the tile that the layout was made for */
     const GpLayout *layout;
     uint32_t least_bytes, most_bytes; /* of the elements that whole vectors may move */
-    bool is_folded, is_turned; /* along its innermost axis; to another place of this */
+    bool is_folded, is_scanned, is_turned; /* along its innermost axis; to another place of this */
 } Anchor;
 
 typedef struct Plan {
@@ -66,10 +67,12 @@ static void unite_carried(Plan *p, const GpInst *inst) {
         unite_lists(p, inst->operands, to->results, inst->operand_count);
 }
 
+static bool is_addressed(GpOp op) {
+    return op == GpOp_Gather || op == GpOp_Scatter || op == GpOp_AtomicRmw || op == GpOp_AtomicCas;
+}
+
 static bool is_pointwise(const GpInst *inst) {
-    return gp_sig_info[gp_op_info[inst->op].sig].elementwise || inst->op == GpOp_Scan ||
-           inst->op == GpOp_Gather || inst->op == GpOp_Scatter || inst->op == GpOp_AtomicRmw ||
-           inst->op == GpOp_AtomicCas;
+    return gp_sig_info[gp_op_info[inst->op].sig].elementwise || inst->op == GpOp_Scan || is_addressed(inst->op);
 }
 
 static void unite_inst(GpInst *inst, void *ud) {
@@ -161,16 +164,21 @@ static void note_use(GpInst *inst, void *ud) {
     if (!is_fold && inst->op != GpOp_Permute)
         return;
     uint8_t last = (uint8_t)(inst->operands[0]->type->shape.rank - 1);
-    if (is_fold)
+    if (is_fold) {
         anchor_of(p, inst->operands[0])->is_folded |= inst->axis == last;
+        anchor_of(p, inst->operands[0])->is_scanned |= inst->op == GpOp_Scan && inst->axis == last;
+    }
     else if (inst->perm.axis[last] != last)
         anchor_of(p, inst->operands[0])->is_turned = anchor_of(p, inst->results[0])->is_turned = true;
 }
 
-/* Of a tile that is folded along its rows, a warp takes whole rows, so that fewer warps share one.
+/* Of a tile that is folded along its rows, a warp takes whole rows, so that fewer warps share one;
+** of one that is scanned, contiguous parts, each of which has one total for the others.
 ** Of a tile that is transposed, the lanes of a warp take 128 bytes of each row and several rows: then
 ** whole lines of memory are moved, and different banks of shared memory, on both sides. */
 static int inner_bits(const Anchor *a, uint32_t vector) {
+    if (!a->is_turned && a->is_scanned)
+        return GP_LAYOUT_SCAN;
     if (!a->is_turned)
         return a->is_folded ? GP_LAYOUT_ROWS : GP_LAYOUT_STREAM;
     int bits = 0;
@@ -189,6 +197,14 @@ static void anchor_access(GpInst *inst, void *ud) {
     a->weight = numel_of(v);
     a->layout = gp_layout_blocked(p->e->arena, &v->type->shape, vector, gp_tile_gpu_threads(p->e),
                                   inner_bits(a, vector));
+}
+
+static void anchor_addresses(GpInst *inst, void *ud) {
+    Plan *p = ud;
+    const GpValue *v = is_addressed(inst->op) ? inst->operands[1] : NULL;
+    if (v && is_tile(v))
+        offer(p, v, Kind_Address, numel_of(v),
+              gp_layout_blocked(p->e->arena, &v->type->shape, 1, gp_tile_gpu_threads(p->e), GP_LAYOUT_STREAM));
 }
 
 static void anchor_mma(GpInst *inst, void *ud) {
@@ -233,12 +249,11 @@ static void choose(Choice *c, const GpValue *v) {
     GpEmit *e = c->plan->e;
     const Anchor *a = anchor_of(c->plan, v);
     bool is_load = v->inst && v->inst->op == GpOp_LoadTile;
+    uint32_t bytes = gp_elem_info[v->type->elem].bytes;
     if (a->layout && !(is_load && a->kind == Kind_Mma))
         c->of[v->id] = a->layout;
     else
-        c->of[v->id] = gp_layout_blocked(e->arena, &v->type->shape,
-                                         vector_of(gp_elem_info[v->type->elem].bytes,
-                                                   gp_elem_info[v->type->elem].bytes),
+        c->of[v->id] = gp_layout_blocked(e->arena, &v->type->shape, vector_of(bytes, bytes),
                                          gp_tile_gpu_threads(e), GP_LAYOUT_STREAM);
 }
 
@@ -262,6 +277,7 @@ const GpLayout **gp_tile_layouts(GpEmit *e) {
     walk(&p, note_width);
     walk(&p, note_use);
     walk(&p, anchor_access);
+    walk(&p, anchor_addresses);
     walk(&p, anchor_mma);
     do {
         p.is_changed = false;

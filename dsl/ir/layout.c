@@ -137,11 +137,16 @@ const GpLayout *gp_layout_blocked(GpArena *arena, const GpShape *shape, uint32_t
     GpLayout *l = make_layout(arena, shape);
     BitSource from = {{0}};
     int last = shape->rank - 1, bits = log2_of(threads);
+    bool is_scan = last >= 0 && inner == GP_LAYOUT_SCAN;
+    if (is_scan)
+        inner = GP_LAYOUT_ROWS;
     for (int i = 0; i < log2_of(vector); i++) take_bit(l, &from, GpLayoutDim_Register, last);
     for (int i = 0; i < bits; i++) {
         GpLayoutDim d = i < 5 ? GpLayoutDim_Lane : GpLayoutDim_Warp;
-        bool is_taken = (i < inner && take_bit(l, &from, d, last)) ||
-                        take_from(l, &from, d, last - 1) || take_bit(l, &from, d, last);
+        bool is_taken = (i < inner && take_bit(l, &from, d, last)) || take_from(l, &from, d, last - 1);
+        while (!is_taken && is_scan && i >= 5 && l->atom[last] >> from.used[last] > 1 << (bits - i))
+            take_bit(l, &from, GpLayoutDim_Register, last);
+        is_taken = is_taken || take_bit(l, &from, d, last);
         if (!is_taken) l->bits[d]++; /* no coordinate is left for it: it holds everything twice */
     }
     while (take_from(l, &from, GpLayoutDim_Register, last)) {}

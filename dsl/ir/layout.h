@@ -41,7 +41,11 @@ bool gp_layout_covers(const GpLayout *l);
 ** come from the other axes, or from this one when they have none; what is left goes to registers.
 ** `threads` is a multiple of 32 and a power of two; extents that are too small for all threads are
 ** held more than once. */
-enum { GP_LAYOUT_STREAM = 10, GP_LAYOUT_ROWS = 5 }; /* inner: all bits; a warp stays in its row */
+enum {
+    GP_LAYOUT_STREAM = 10,    /* inner: all bits */
+    GP_LAYOUT_ROWS = 5,       /* a warp stays in its row */
+    GP_LAYOUT_SCAN = 5 | 1 << 4 /* and where several share one, each has a part for itself */
+};
 const GpLayout *gp_layout_blocked(GpArena *arena, const GpShape *shape, uint32_t vector,
                                   uint32_t threads, int inner);
 /* The accumulator of wgmma m64nNk16 for [b x] m x n (m a multiple of 64, n of 8): a register pair

@@ -28,6 +28,7 @@ local CASES = {
   "cases_tile_fns",
   "cases_tile_forms",
   "cases_views",
+  "cases_scan",
   "cases_examples",
 }
 
