@@ -2,13 +2,40 @@
 ** structural equality. Printing is in ast_print*.c. */
 #include "dsl/ast.h"
 
+/* Where a node keeps what ast.def gives it. */
+typedef struct Field {
+    enum { Field_End, Field_Node, Field_List, Field_Value } kind;
+    uint32_t offset, size; /* of the value, in bytes */
+} Field;
+
+#define FIELD(kind, name) {kind, offsetof(This, name), sizeof(((This *)NULL)->name)},
+#define NODE(name)        FIELD(Field_Node, name)
+#define LIST(name)        FIELD(Field_List, name)
+#define SYM(name)         FIELD(Field_Value, name)
+#define FLAG(name)        FIELD(Field_Value, name)
+#define TOK(name)         FIELD(Field_Value, name)
+#define GP_AST(Kind, group, fields)                                                                \
+    static const Field *fields_##Kind(void) {                                                      \
+        typedef GpAst##Kind This;                                                                  \
+        static const Field at[] = {fields{Field_End, 0, 0}};                                       \
+        return at;                                                                                 \
+    }
+#include "dsl/ast.def"
+#undef FIELD
+#undef NODE
+#undef LIST
+#undef SYM
+#undef FLAG
+#undef TOK
+
 static const struct NodeRow {
     const char *name;
     GpNodeGroup group;
     size_t size;
+    const Field *(*fields)(void); /* in source order, up to Field_End */
 } node_rows[GpNode_count] = {
 #define GP_AST(Kind, grp, fields)                                                                  \
-    [GpNode_##Kind] = {.name = #Kind, .group = GpGroup_##grp, .size = sizeof(GpAst##Kind)},
+    [GpNode_##Kind] = {#Kind, GpGroup_##grp, sizeof(GpAst##Kind), fields_##Kind},
 #include "dsl/ast.def"
 };
 
@@ -30,51 +57,36 @@ GpNode *gp_node_expect(GpNode *n, GpNodeKind kind) {
 
 /* Children */
 
+static void visit_slot(GpNode **slot, GpNodeSlotFn *fn, void *ud) {
+    if (*slot)
+        fn(slot, ud);
+}
+
+void gp_node_slots(GpNode *n, GpNodeSlotFn *fn, void *ud) {
+    for (const Field *f = node_rows[n->kind].fields(); f->kind != Field_End; f++) {
+        void *at = (char *)n + f->offset;
+        if (f->kind == Field_Node) {
+            visit_slot(at, fn, ud);
+        } else if (f->kind == Field_List) {
+            GpNodeList list = *(GpNodeList *)at;
+            for (uint32_t i = 0; i < list.len; i++)
+                visit_slot(&list.at[i], fn, ud);
+        }
+    }
+}
+
 typedef struct Walk {
-    void (*fn)(GpNode *child, void *ud);
+    GpNodeFn *fn;
     void *ud;
 } Walk;
 
-static void walk_node(const Walk *w, GpNode *child) {
-    if (child)
-        w->fn(child, w->ud);
+static void visit_child(GpNode **slot, void *ud) {
+    const Walk *w = ud;
+    w->fn(*slot, w->ud);
 }
 
-static void walk_list(const Walk *w, GpNodeList list) {
-    for (uint32_t i = 0; i < list.len; i++)
-        walk_node(w, list.at[i]);
-}
-
-#define NODE(name) walk_node(w, n->name);
-#define LIST(name) walk_list(w, n->name);
-#define SYM(name)
-#define FLAG(name)
-#define TOK(name)
-#define GP_AST(Kind, group, fields)                                                                \
-    static void walk_##Kind(const GpAst##Kind *n, const Walk *w) {                                 \
-        (void)n;                                                                                   \
-        (void)w;                                                                                   \
-        fields                                                                                     \
-    }
-#include "dsl/ast.def"
-#undef NODE
-#undef LIST
-#undef SYM
-#undef FLAG
-#undef TOK
-
-void gp_node_children(GpNode *n, void (*fn)(GpNode *child, void *ud), void *ud) {
-    Walk w = {fn, ud};
-    switch (n->kind) {
-#define GP_AST(Kind, group, fields)                                                                \
-    case GpNode_##Kind:                                                                            \
-        walk_##Kind((const GpAst##Kind *)n, &w);                                                   \
-        return;
-#include "dsl/ast.def"
-    case GpNode_count:
-        break;
-    }
-    gp_unreachable();
+void gp_node_children(GpNode *n, GpNodeFn *fn, void *ud) {
+    gp_node_slots(n, visit_child, &(Walk){fn, ud});
 }
 
 /* Equality */
@@ -89,21 +101,14 @@ static bool is_equal_list(GpNodeList a, GpNodeList b) {
     return true;
 }
 
-#define NODE(name) &&gp_node_equal(a->name, b->name)
-#define LIST(name) &&is_equal_list(a->name, b->name)
-#define SYM(name)  &&a->name == b->name
-#define FLAG(name) &&a->name == b->name
-#define TOK(name)  &&a->name == b->name
-#define GP_AST(Kind, group, fields)                                                                \
-    static bool is_equal_##Kind(const GpAst##Kind *a, const GpAst##Kind *b) {                      \
-        return a->node.kind == b->node.kind fields;                                                \
-    }
-#include "dsl/ast.def"
-#undef NODE
-#undef LIST
-#undef SYM
-#undef FLAG
-#undef TOK
+static bool is_equal_field(const Field *f, const GpNode *a, const GpNode *b) {
+    const void *x = (const char *)a + f->offset, *y = (const char *)b + f->offset;
+    if (f->kind == Field_Node)
+        return gp_node_equal(*(GpNode *const *)x, *(GpNode *const *)y);
+    if (f->kind == Field_List)
+        return is_equal_list(*(const GpNodeList *)x, *(const GpNodeList *)y);
+    return memcmp(x, y, f->size) == 0;
+}
 
 static const GpNode *skip_parens(const GpNode *n) {
     while (n && n->kind == GpNode_Paren)
@@ -118,13 +123,9 @@ bool gp_node_equal(const GpNode *a, const GpNode *b) {
         return a == b;
     if (a->kind != b->kind)
         return false;
-    switch (a->kind) {
-#define GP_AST(Kind, group, fields)                                                                \
-    case GpNode_##Kind:                                                                            \
-        return is_equal_##Kind((const GpAst##Kind *)a, (const GpAst##Kind *)b);
-#include "dsl/ast.def"
-    case GpNode_count:
-        break;
+    for (const Field *f = node_rows[a->kind].fields(); f->kind != Field_End; f++) {
+        if (!is_equal_field(f, a, b))
+            return false;
     }
-    gp_unreachable();
+    return true;
 }

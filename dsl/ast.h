@@ -62,8 +62,11 @@ GpNode *gp_node_make(GpArena *arena, GpNodeKind kind, GpSpan span);
 
 const char *gp_node_name(GpNodeKind kind); /* "Binary" */
 GpNodeGroup gp_node_group(GpNodeKind kind);
-/* Calls fn for every direct child, in source order. */
-void gp_node_children(GpNode *n, void (*fn)(GpNode *child, void *ud), void *ud);
+/* Calls fn for every direct child, in source order; or for the place where it hangs. */
+typedef void GpNodeFn(GpNode *child, void *ud);
+typedef void GpNodeSlotFn(GpNode **slot, void *ud);
+void gp_node_children(GpNode *n, GpNodeFn *fn, void *ud);
+void gp_node_slots(GpNode *n, GpNodeSlotFn *fn, void *ud);
 /* Same shape, names, tokens and flags; spans and annotations do not count. Paren nodes are
 ** transparent. Symbols must come from one interner. */
 bool gp_node_equal(const GpNode *a, const GpNode *b);

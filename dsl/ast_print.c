@@ -110,7 +110,7 @@ static void print_attr_path(GpPrinter *p, const GpNode *n) {
     }
 }
 
-static void print_attr(GpPrinter *p, const GpAstAttr *a) {
+void gp_print_Attr(GpPrinter *p, const GpAstAttr *a) {
     gp_print_puts(p, a->is_inner ? "#![" : "#[");
     print_attr_path(p, a->path);
     if (a->args.len > 0 || a->tokens) {
@@ -138,7 +138,7 @@ void gp_print_attrs(GpPrinter *p, GpNodeList attrs, bool is_inner, bool on_lines
         if (is_doc)
             print_doc(p, a);
         else
-            print_attr(p, a);
+            gp_print_Attr(p, a);
         if (is_inner)
             continue;
         if (on_lines || is_doc)
@@ -197,7 +197,7 @@ static void print_head(GpPrinter *p, GpNodeList attrs, bool is_pub) {
     print_flag(p, is_pub, "pub ");
 }
 
-static void print_fn(GpPrinter *p, const GpAstFn *n) {
+void gp_print_Fn(GpPrinter *p, const GpAstFn *n) {
     print_head(p, n->attrs, n->is_pub);
     print_flag(p, n->is_const, "const ");
     print_flag(p, n->is_unsafe, "unsafe ");
@@ -232,7 +232,7 @@ static void print_fields(GpPrinter *p, bool is_tuple, GpNodeList fields) {
     }
 }
 
-static void print_struct(GpPrinter *p, const GpAstStruct *n) {
+void gp_print_Struct(GpPrinter *p, const GpAstStruct *n) {
     print_head(p, n->attrs, n->is_pub);
     gp_print_puts(p, "struct ");
     gp_print_name(p, n->name);
@@ -246,7 +246,7 @@ static void print_struct(GpPrinter *p, const GpAstStruct *n) {
     print_flag(p, n->is_unit || n->is_tuple, ";");
 }
 
-static void print_union(GpPrinter *p, const GpAstUnion *n) {
+void gp_print_Union(GpPrinter *p, const GpAstUnion *n) {
     print_head(p, n->attrs, n->is_pub);
     gp_print_puts(p, "union ");
     gp_print_name(p, n->name);
@@ -255,7 +255,7 @@ static void print_union(GpPrinter *p, const GpAstUnion *n) {
     print_fields(p, false, n->fields);
 }
 
-static void print_enum(GpPrinter *p, const GpAstEnum *n) {
+void gp_print_Enum(GpPrinter *p, const GpAstEnum *n) {
     print_head(p, n->attrs, n->is_pub);
     gp_print_puts(p, "enum ");
     gp_print_name(p, n->name);
@@ -264,7 +264,7 @@ static void print_enum(GpPrinter *p, const GpAstEnum *n) {
     print_fields(p, false, n->variants);
 }
 
-static void print_trait(GpPrinter *p, const GpAstTrait *n) {
+void gp_print_Trait(GpPrinter *p, const GpAstTrait *n) {
     print_head(p, n->attrs, n->is_pub);
     print_flag(p, n->is_unsafe, "unsafe ");
     gp_print_puts(p, "trait ");
@@ -276,7 +276,7 @@ static void print_trait(GpPrinter *p, const GpAstTrait *n) {
     gp_print_block_of(p, n->attrs, n->items, "", NULL);
 }
 
-static void print_impl(GpPrinter *p, const GpAstImpl *n) {
+void gp_print_Impl(GpPrinter *p, const GpAstImpl *n) {
     print_head(p, n->attrs, false);
     print_flag(p, n->is_unsafe, "unsafe ");
     gp_print_puts(p, "impl");
@@ -290,7 +290,7 @@ static void print_impl(GpPrinter *p, const GpAstImpl *n) {
     gp_print_block_of(p, n->attrs, n->items, "", NULL);
 }
 
-static void print_module(GpPrinter *p, const GpAstModule *n) {
+void gp_print_Module(GpPrinter *p, const GpAstModule *n) {
     print_head(p, n->attrs, n->is_pub);
     gp_print_puts(p, "mod ");
     gp_print_name(p, n->name);
@@ -299,7 +299,7 @@ static void print_module(GpPrinter *p, const GpAstModule *n) {
         gp_print_block_of(p, n->attrs, n->items, "", NULL);
 }
 
-static void print_type_alias(GpPrinter *p, const GpAstTypeAlias *n) {
+void gp_print_TypeAlias(GpPrinter *p, const GpAstTypeAlias *n) {
     print_head(p, n->attrs, n->is_pub);
     gp_print_puts(p, "type ");
     gp_print_name(p, n->name);
@@ -310,7 +310,7 @@ static void print_type_alias(GpPrinter *p, const GpAstTypeAlias *n) {
     gp_print_puts(p, ";");
 }
 
-static void print_const(GpPrinter *p, const GpAstConst *n) {
+void gp_print_Const(GpPrinter *p, const GpAstConst *n) {
     print_head(p, n->attrs, n->is_pub);
     gp_print_puts(p, "const ");
     gp_print_name(p, n->name);
@@ -319,7 +319,7 @@ static void print_const(GpPrinter *p, const GpAstConst *n) {
     gp_print_puts(p, ";");
 }
 
-static void print_static(GpPrinter *p, const GpAstStatic *n) {
+void gp_print_Static(GpPrinter *p, const GpAstStatic *n) {
     print_head(p, n->attrs, n->is_pub);
     gp_print_puts(p, n->is_mut ? "static mut " : "static ");
     gp_print_name(p, n->name);
@@ -328,7 +328,7 @@ static void print_static(GpPrinter *p, const GpAstStatic *n) {
     gp_print_puts(p, ";");
 }
 
-static void print_use_tree(GpPrinter *p, const GpAstUseTree *n) {
+void gp_print_UseTree(GpPrinter *p, const GpAstUseTree *n) {
     print_flag(p, n->is_global, "::");
     if (n->name)
         gp_print_name(p, n->name);
@@ -344,14 +344,14 @@ static void print_use_tree(GpPrinter *p, const GpAstUseTree *n) {
     }
 }
 
-static void print_use(GpPrinter *p, const GpAstUse *n) {
+void gp_print_Use(GpPrinter *p, const GpAstUse *n) {
     print_head(p, n->attrs, n->is_pub);
     gp_print_puts(p, "use ");
     gp_print_node(p, n->tree);
     gp_print_puts(p, ";");
 }
 
-static void print_extern(GpPrinter *p, const GpAstExtern *n) {
+void gp_print_Extern(GpPrinter *p, const GpAstExtern *n) {
     print_head(p, n->attrs, false);
     print_flag(p, n->is_unsafe, "unsafe ");
     gp_print_puts(p, "extern ");
@@ -360,7 +360,7 @@ static void print_extern(GpPrinter *p, const GpAstExtern *n) {
     gp_print_block_of(p, n->attrs, n->items, "", NULL);
 }
 
-static void print_macro_rules(GpPrinter *p, const GpAstMacroRules *n) {
+void gp_print_MacroRules(GpPrinter *p, const GpAstMacroRules *n) {
     print_head(p, n->attrs, false);
     gp_print_puts(p, "macro_rules! ");
     gp_print_name(p, n->name);
@@ -369,7 +369,7 @@ static void print_macro_rules(GpPrinter *p, const GpAstMacroRules *n) {
     gp_print_puts(p, "\n}");
 }
 
-static void print_macro_item(GpPrinter *p, const GpAstMacroItem *n) {
+void gp_print_MacroItem(GpPrinter *p, const GpAstMacroItem *n) {
     print_head(p, n->attrs, false);
     gp_print_node(p, n->macro);
     bool has_braces =
@@ -377,7 +377,7 @@ static void print_macro_item(GpPrinter *p, const GpAstMacroItem *n) {
     print_flag(p, !has_braces, ";");
 }
 
-static void print_generic(GpPrinter *p, const GpAstGeneric *n) {
+void gp_print_Generic(GpPrinter *p, const GpAstGeneric *n) {
     gp_print_attrs(p, n->attrs, false, false);
     print_flag(p, n->is_const, "const ");
     gp_print_name(p, n->name);
@@ -386,7 +386,7 @@ static void print_generic(GpPrinter *p, const GpAstGeneric *n) {
     print_opt(p, " = ", n->preset);
 }
 
-static void print_bound(GpPrinter *p, const GpAstBound *n) {
+void gp_print_Bound(GpPrinter *p, const GpAstBound *n) {
     print_flag(p, n->is_maybe, "?");
     gp_print_sym(p, n->lifetime);
     print_flag(p, n->lifetimes.len > 0, "for");
@@ -395,7 +395,7 @@ static void print_bound(GpPrinter *p, const GpAstBound *n) {
     gp_print_node(p, n->path);
 }
 
-static void print_predicate(GpPrinter *p, const GpAstWhere *n) {
+void gp_print_Where(GpPrinter *p, const GpAstWhere *n) {
     gp_print_sym(p, n->lifetime);
     print_flag(p, n->lifetimes.len > 0, "for");
     print_generics(p, n->lifetimes);
@@ -405,7 +405,7 @@ static void print_predicate(GpPrinter *p, const GpAstWhere *n) {
     gp_print_bounds(p, "", n->bounds);
 }
 
-static void print_self_param(GpPrinter *p, const GpAstSelfParam *n) {
+void gp_print_SelfParam(GpPrinter *p, const GpAstSelfParam *n) {
     gp_print_attrs(p, n->attrs, false, false);
     print_flag(p, n->is_ref, "&");
     gp_print_sym(p, n->lifetime);
@@ -415,13 +415,13 @@ static void print_self_param(GpPrinter *p, const GpAstSelfParam *n) {
     print_opt(p, ": ", n->type);
 }
 
-static void print_param(GpPrinter *p, const GpAstParam *n) {
+void gp_print_Param(GpPrinter *p, const GpAstParam *n) {
     gp_print_attrs(p, n->attrs, false, false);
     gp_print_node(p, n->pat);
     print_opt(p, ": ", n->type);
 }
 
-static void print_field_def(GpPrinter *p, const GpAstFieldDef *n) {
+void gp_print_FieldDef(GpPrinter *p, const GpAstFieldDef *n) {
     gp_print_attrs(p, n->attrs, false, n->name != NULL);
     print_flag(p, n->is_pub, "pub ");
     if (n->name) {
@@ -431,7 +431,7 @@ static void print_field_def(GpPrinter *p, const GpAstFieldDef *n) {
     gp_print_node(p, n->type);
 }
 
-static void print_variant(GpPrinter *p, const GpAstVariant *n) {
+void gp_print_Variant(GpPrinter *p, const GpAstVariant *n) {
     gp_print_attrs(p, n->attrs, false, true);
     gp_print_name(p, n->name);
     if (n->is_tuple || n->fields.len > 0)
@@ -439,7 +439,7 @@ static void print_variant(GpPrinter *p, const GpAstVariant *n) {
     print_opt(p, " = ", n->value);
 }
 
-static void print_file(GpPrinter *p, const GpAstFile *n) {
+void gp_print_File(GpPrinter *p, const GpAstFile *n) {
     if (has_attr(n->attrs, true)) {
         gp_print_attrs(p, n->attrs, true, true);
         gp_print_puts(p, "\n\n");
@@ -452,44 +452,20 @@ static void print_file(GpPrinter *p, const GpAstFile *n) {
     }
 }
 
-bool gp_print_item(GpPrinter *p, const GpNode *n) {
-#define CASE(Kind, fn)                                                                             \
-    if (n->kind == GpNode_##Kind)                                                                  \
-        return fn(p, (const GpAst##Kind *)n), true;
-    CASE(File, print_file)
-    CASE(Module, print_module)
-    CASE(Fn, print_fn)
-    CASE(Struct, print_struct)
-    CASE(Union, print_union)
-    CASE(Enum, print_enum)
-    CASE(Trait, print_trait)
-    CASE(Impl, print_impl)
-    CASE(TypeAlias, print_type_alias)
-    CASE(Const, print_const)
-    CASE(Static, print_static)
-    CASE(Use, print_use)
-    CASE(Extern, print_extern)
-    CASE(MacroRules, print_macro_rules)
-    CASE(MacroItem, print_macro_item)
-    CASE(Attr, print_attr)
-    CASE(UseTree, print_use_tree)
-    CASE(Generic, print_generic)
-    CASE(Bound, print_bound)
-    CASE(Where, print_predicate)
-    CASE(Param, print_param)
-    CASE(SelfParam, print_self_param)
-    CASE(FieldDef, print_field_def)
-    CASE(Variant, print_variant)
-#undef CASE
-    return false;
-}
+#define GP_AST(Kind, group, fields)                                                                \
+    static void print_##Kind(GpPrinter *p, const GpNode *n) {                                      \
+        gp_print_##Kind(p, (const GpAst##Kind *)n);                                                \
+    }
+#include "dsl/ast.def"
+
+static void (*const printers[GpNode_count])(GpPrinter *p, const GpNode *n) = {
+#define GP_AST(Kind, group, fields) [GpNode_##Kind] = print_##Kind,
+#include "dsl/ast.def"
+};
 
 void gp_print_node(GpPrinter *p, const GpNode *n) {
-    if (!n)
-        return;
-    bool is_known = gp_print_item(p, n) || gp_print_type(p, n) || gp_print_pat(p, n) ||
-                    gp_print_stmt(p, n) || gp_print_expr(p, n);
-    gp_assert(is_known);
+    if (n)
+        printers[n->kind](p, n);
 }
 
 void gp_node_print(const GpNode *n, GpText *out) {

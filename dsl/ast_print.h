@@ -24,10 +24,8 @@ void gp_print_block_of(GpPrinter *p, GpNodeList inner, GpNodeList list, const ch
 void gp_print_attrs(GpPrinter *p, GpNodeList attrs, bool is_inner, bool on_lines);
 void gp_print_bounds(GpPrinter *p, const char *before, GpNodeList bounds);
 
-bool gp_print_item(GpPrinter *p, const GpNode *n); /* false: not of this file's kinds */
-bool gp_print_type(GpPrinter *p, const GpNode *n);
-bool gp_print_pat(GpPrinter *p, const GpNode *n);
-bool gp_print_stmt(GpPrinter *p, const GpNode *n);
-bool gp_print_expr(GpPrinter *p, const GpNode *n);
+/* One printer for each kind of node. */
+#define GP_AST(Kind, group, fields) void gp_print_##Kind(GpPrinter *p, const GpAst##Kind *n);
+#include "dsl/ast.def"
 
 #endif

@@ -54,7 +54,7 @@ static void print_label(GpPrinter *p, GpSym label) {
 
 /* Statements */
 
-static void print_let(GpPrinter *p, const GpAstLet *n) {
+void gp_print_Let(GpPrinter *p, const GpAstLet *n) {
     gp_print_attrs(p, n->attrs, false, true);
     gp_print_puts(p, "let ");
     gp_print_node(p, n->pat);
@@ -70,43 +70,30 @@ static void print_let(GpPrinter *p, const GpAstLet *n) {
     gp_print_puts(p, ";");
 }
 
-static void print_expr_stmt(GpPrinter *p, const GpAstExprStmt *n) {
+void gp_print_ExprStmt(GpPrinter *p, const GpAstExprStmt *n) {
     gp_print_attrs(p, n->attrs, false, true);
     gp_print_node(p, n->expr);
     if (n->has_semi)
         gp_print_puts(p, ";");
 }
 
-static void print_item_stmt(GpPrinter *p, const GpAstItemStmt *n) { gp_print_node(p, n->item); }
-
-bool gp_print_stmt(GpPrinter *p, const GpNode *n) {
-#define CASE(Kind, fn)                                                                             \
-    if (n->kind == GpNode_##Kind)                                                                  \
-        return fn(p, (const GpAst##Kind *)n), true;
-    CASE(Let, print_let)
-    CASE(ExprStmt, print_expr_stmt)
-    CASE(ItemStmt, print_item_stmt)
-#undef CASE
-    return false;
-}
+void gp_print_ItemStmt(GpPrinter *p, const GpAstItemStmt *n) { gp_print_node(p, n->item); }
 
 /* Expressions */
 
-static void print_lit(GpPrinter *p, const GpAstLit *n) {
+void gp_print_Lit(GpPrinter *p, const GpAstLit *n) {
     gp_print_sym(p, n->text);
     gp_print_sym(p, n->suffix);
 }
 
-static void print_path_expr(GpPrinter *p, const GpAstPathExpr *n) {
-    gp_print_expr_path(p, n->path);
-}
+void gp_print_PathExpr(GpPrinter *p, const GpAstPathExpr *n) { gp_print_expr_path(p, n->path); }
 
-static void print_unary(GpPrinter *p, const GpAstUnary *n) {
+void gp_print_Unary(GpPrinter *p, const GpAstUnary *n) {
     print_word(p, n->op);
     print_operand(p, n->operand, Power_Prefix);
 }
 
-static void print_binary(GpPrinter *p, const GpAstBinary *n) {
+void gp_print_Binary(GpPrinter *p, const GpAstBinary *n) {
     const GpTokInfo *op = &gp_tok_info[n->op];
     bool is_compare = op->lbp == gp_tok_info[GpTok_EqEq].lbp;
     print_operand(p, n->lhs, is_compare ? op->rbp : op->lbp);
@@ -116,7 +103,7 @@ static void print_binary(GpPrinter *p, const GpAstBinary *n) {
     print_operand(p, n->rhs, op->rbp);
 }
 
-static void print_assign(GpPrinter *p, const GpAstAssign *n) {
+void gp_print_Assign(GpPrinter *p, const GpAstAssign *n) {
     print_operand(p, n->lhs, gp_tok_info[n->op].lbp + 1u);
     gp_print_puts(p, " ");
     print_word(p, n->op);
@@ -130,13 +117,13 @@ static void print_args(GpPrinter *p, GpNodeList args) {
     gp_print_puts(p, ")");
 }
 
-static void print_call(GpPrinter *p, const GpAstCall *n) {
+void gp_print_Call(GpPrinter *p, const GpAstCall *n) {
     bool is_field = n->callee->kind == GpNode_Field;
     print_operand(p, n->callee, is_field ? Power_Postfix + 1u : Power_Postfix);
     print_args(p, n->args);
 }
 
-static void print_method_call(GpPrinter *p, const GpAstMethodCall *n) {
+void gp_print_MethodCall(GpPrinter *p, const GpAstMethodCall *n) {
     print_before_dot(p, n->receiver, Power_Postfix);
     gp_print_puts(p, ".");
     gp_print_name(p, n->name);
@@ -148,20 +135,20 @@ static void print_method_call(GpPrinter *p, const GpAstMethodCall *n) {
     print_args(p, n->args);
 }
 
-static void print_field(GpPrinter *p, const GpAstField *n) {
+void gp_print_Field(GpPrinter *p, const GpAstField *n) {
     print_before_dot(p, n->base, Power_Postfix);
     gp_print_puts(p, ".");
     gp_print_name(p, n->name);
 }
 
-static void print_index(GpPrinter *p, const GpAstIndex *n) {
+void gp_print_Index(GpPrinter *p, const GpAstIndex *n) {
     print_operand(p, n->base, Power_Postfix);
     gp_print_puts(p, "[");
     gp_print_node(p, n->index);
     gp_print_puts(p, "]");
 }
 
-static void print_range(GpPrinter *p, const GpAstRange *n) {
+void gp_print_Range(GpPrinter *p, const GpAstRange *n) {
     const GpAstLit *lit = n->lo && n->lo->kind == GpNode_Lit ? (const GpAstLit *)n->lo : NULL;
     bool ends_in_dot = lit && lit->text->name[lit->text->len - 1] == '.';
     if (ends_in_dot)
@@ -172,14 +159,14 @@ static void print_range(GpPrinter *p, const GpAstRange *n) {
     print_operand(p, n->hi, Power_Range + 1u);
 }
 
-static void print_borrow(GpPrinter *p, const GpAstBorrow *n) {
+void gp_print_Borrow(GpPrinter *p, const GpAstBorrow *n) {
     gp_print_puts(p, n->is_raw   ? (n->is_mut ? "&raw mut " : "&raw const ")
                      : n->is_mut ? "&mut "
                                  : "&");
     print_operand(p, n->operand, Power_Prefix);
 }
 
-static void print_cast(GpPrinter *p, const GpAstCast *n) {
+void gp_print_Cast(GpPrinter *p, const GpAstCast *n) {
     print_operand(p, n->operand, gp_tok_info[GpTok_As].lbp);
     gp_print_puts(p, " as ");
     bool has_plus = n->type->kind == GpNode_TypeBounds;
@@ -188,13 +175,13 @@ static void print_cast(GpPrinter *p, const GpAstCast *n) {
     gp_print_puts(p, has_plus ? ")" : "");
 }
 
-static void print_tuple(GpPrinter *p, const GpAstTuple *n) {
+void gp_print_Tuple(GpPrinter *p, const GpAstTuple *n) {
     gp_print_puts(p, "(");
     gp_print_list(p, n->items, ", ");
     gp_print_puts(p, n->items.len == 1 ? ",)" : ")");
 }
 
-static void print_array(GpPrinter *p, const GpAstArray *n) {
+void gp_print_Array(GpPrinter *p, const GpAstArray *n) {
     gp_print_puts(p, "[");
     gp_print_list(p, n->items, ", ");
     gp_print_puts(p, "]");
@@ -206,13 +193,13 @@ static void print_repeat_inner(GpPrinter *p, const GpAstRepeat *n) {
     gp_print_node(p, n->count);
 }
 
-static void print_repeat(GpPrinter *p, const GpAstRepeat *n) {
+void gp_print_Repeat(GpPrinter *p, const GpAstRepeat *n) {
     gp_print_puts(p, "[");
     print_repeat_inner(p, n);
     gp_print_puts(p, "]");
 }
 
-static void print_struct_lit(GpPrinter *p, const GpAstStructLit *n) {
+void gp_print_StructLit(GpPrinter *p, const GpAstStructLit *n) {
     gp_print_expr_path(p, n->path);
     gp_print_puts(p, " { ");
     gp_print_list(p, n->fields, ", ");
@@ -222,7 +209,7 @@ static void print_struct_lit(GpPrinter *p, const GpAstStructLit *n) {
     gp_print_puts(p, " }");
 }
 
-static void print_field_init(GpPrinter *p, const GpAstFieldInit *n) {
+void gp_print_FieldInit(GpPrinter *p, const GpAstFieldInit *n) {
     gp_print_attrs(p, n->attrs, false, false);
     gp_print_name(p, n->name);
     if (n->value)
@@ -230,7 +217,7 @@ static void print_field_init(GpPrinter *p, const GpAstFieldInit *n) {
     gp_print_node(p, n->value);
 }
 
-static void print_if(GpPrinter *p, const GpAstIf *n) {
+void gp_print_If(GpPrinter *p, const GpAstIf *n) {
     gp_print_attrs(p, n->attrs, false, true);
     gp_print_puts(p, "if ");
     gp_print_node(p, n->cond);
@@ -241,14 +228,14 @@ static void print_if(GpPrinter *p, const GpAstIf *n) {
     gp_print_node(p, n->otherwise);
 }
 
-static void print_let_cond(GpPrinter *p, const GpAstLetCond *n) {
+void gp_print_LetCond(GpPrinter *p, const GpAstLetCond *n) {
     gp_print_puts(p, "let ");
     gp_print_node(p, n->pat);
     gp_print_puts(p, " = ");
     print_operand(p, n->init, Power_Let + 1u);
 }
 
-static void print_match(GpPrinter *p, const GpAstMatch *n) {
+void gp_print_Match(GpPrinter *p, const GpAstMatch *n) {
     gp_print_attrs(p, n->attrs, false, true);
     gp_print_puts(p, "match ");
     gp_print_node(p, n->scrutinee);
@@ -256,7 +243,7 @@ static void print_match(GpPrinter *p, const GpAstMatch *n) {
     gp_print_block_of(p, n->attrs, n->arms, ",", NULL);
 }
 
-static void print_arm(GpPrinter *p, const GpAstArm *n) {
+void gp_print_Arm(GpPrinter *p, const GpAstArm *n) {
     gp_print_attrs(p, n->attrs, false, true);
     gp_print_node(p, n->pat);
     if (n->guard)
@@ -266,7 +253,7 @@ static void print_arm(GpPrinter *p, const GpAstArm *n) {
     gp_print_node(p, n->body);
 }
 
-static void print_while(GpPrinter *p, const GpAstWhile *n) {
+void gp_print_While(GpPrinter *p, const GpAstWhile *n) {
     gp_print_attrs(p, n->attrs, false, true);
     print_label(p, n->label);
     gp_print_puts(p, "while ");
@@ -275,14 +262,14 @@ static void print_while(GpPrinter *p, const GpAstWhile *n) {
     gp_print_node(p, n->body);
 }
 
-static void print_loop(GpPrinter *p, const GpAstLoop *n) {
+void gp_print_Loop(GpPrinter *p, const GpAstLoop *n) {
     gp_print_attrs(p, n->attrs, false, true);
     print_label(p, n->label);
     gp_print_puts(p, "loop ");
     gp_print_node(p, n->body);
 }
 
-static void print_for(GpPrinter *p, const GpAstFor *n) {
+void gp_print_For(GpPrinter *p, const GpAstFor *n) {
     gp_print_attrs(p, n->attrs, false, true);
     print_label(p, n->label);
     gp_print_puts(p, "for ");
@@ -318,7 +305,7 @@ static void print_block(GpPrinter *p, const GpAstBlock *n) {
     gp_print_block_of(p, n->attrs, n->stmts, "", n->tail);
 }
 
-static void print_block_node(GpPrinter *p, const GpAstBlock *n) {
+void gp_print_Block(GpPrinter *p, const GpAstBlock *n) {
     gp_print_attrs(p, n->attrs, false, true);
     print_block(p, n);
 }
@@ -333,19 +320,19 @@ static void print_jump(GpPrinter *p, const char *word, GpSym label, const GpNode
     gp_print_node(p, value);
 }
 
-static void print_break(GpPrinter *p, const GpAstBreak *n) {
+void gp_print_Break(GpPrinter *p, const GpAstBreak *n) {
     print_jump(p, "break", n->label, n->value);
 }
 
-static void print_continue(GpPrinter *p, const GpAstContinue *n) {
+void gp_print_Continue(GpPrinter *p, const GpAstContinue *n) {
     print_jump(p, "continue", n->label, NULL);
 }
 
-static void print_return(GpPrinter *p, const GpAstReturn *n) {
+void gp_print_Return(GpPrinter *p, const GpAstReturn *n) {
     print_jump(p, "return", NULL, n->value);
 }
 
-static void print_closure(GpPrinter *p, const GpAstClosure *n) {
+void gp_print_Closure(GpPrinter *p, const GpAstClosure *n) {
     gp_print_puts(p, n->is_move ? "move |" : "|");
     gp_print_list(p, n->params, ", ");
     gp_print_puts(p, n->ret ? "| -> " : "| ");
@@ -355,18 +342,18 @@ static void print_closure(GpPrinter *p, const GpAstClosure *n) {
     gp_print_node(p, n->body);
 }
 
-static void print_try(GpPrinter *p, const GpAstTry *n) {
+void gp_print_Try(GpPrinter *p, const GpAstTry *n) {
     print_operand(p, n->operand, Power_Postfix);
     gp_print_puts(p, "?");
 }
 
-static void print_paren(GpPrinter *p, const GpAstParen *n) {
+void gp_print_Paren(GpPrinter *p, const GpAstParen *n) {
     gp_print_puts(p, "(");
     gp_print_node(p, n->operand);
     gp_print_puts(p, ")");
 }
 
-static void print_macro(GpPrinter *p, const GpAstMacro *n) {
+void gp_print_Macro(GpPrinter *p, const GpAstMacro *n) {
     bool has_lines = n->open == GpTok_LBrace ||
                      (n->tokens && strstr(GP_AS(Tokens, n->tokens)->text->name, "//"));
     gp_print_expr_path(p, n->path);
@@ -385,46 +372,12 @@ static void print_macro(GpPrinter *p, const GpAstMacro *n) {
                                               : GpTok_RBrace);
 }
 
-bool gp_print_expr(GpPrinter *p, const GpNode *n) {
-    if (n->kind == GpNode_Wild)
-        return gp_print_puts(p, "_"), true;
-    if (n->kind == GpNode_Bad)
-        return gp_print_puts(p, "/* bad */"), true;
-#define CASE(Kind, fn)                                                                             \
-    if (n->kind == GpNode_##Kind)                                                                  \
-        return fn(p, (const GpAst##Kind *)n), true;
-    CASE(Lit, print_lit)
-    CASE(PathExpr, print_path_expr)
-    CASE(Unary, print_unary)
-    CASE(Binary, print_binary)
-    CASE(Assign, print_assign)
-    CASE(Call, print_call)
-    CASE(MethodCall, print_method_call)
-    CASE(Field, print_field)
-    CASE(Index, print_index)
-    CASE(Range, print_range)
-    CASE(Borrow, print_borrow)
-    CASE(Cast, print_cast)
-    CASE(Tuple, print_tuple)
-    CASE(Array, print_array)
-    CASE(Repeat, print_repeat)
-    CASE(StructLit, print_struct_lit)
-    CASE(FieldInit, print_field_init)
-    CASE(If, print_if)
-    CASE(LetCond, print_let_cond)
-    CASE(Match, print_match)
-    CASE(Arm, print_arm)
-    CASE(While, print_while)
-    CASE(Loop, print_loop)
-    CASE(For, print_for)
-    CASE(Block, print_block_node)
-    CASE(Break, print_break)
-    CASE(Continue, print_continue)
-    CASE(Return, print_return)
-    CASE(Closure, print_closure)
-    CASE(Try, print_try)
-    CASE(Paren, print_paren)
-    CASE(Macro, print_macro)
-#undef CASE
-    return false;
+void gp_print_Wild(GpPrinter *p, const GpAstWild *n) {
+    (void)n;
+    gp_print_puts(p, "_");
+}
+
+void gp_print_Bad(GpPrinter *p, const GpAstBad *n) {
+    (void)n;
+    gp_print_puts(p, "/* bad */");
 }

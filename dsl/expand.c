@@ -19,45 +19,7 @@ typedef struct Expander {
     bool is_stopped; /* a limit was reached, and reported */
 } Expander;
 
-static void visit(Expander *e, GpNode **slot);
-
-/* ---- slots --------------------------------------------------------------------------------- */
-
-static void visit_list(Expander *e, GpNodeList list) {
-    for (uint32_t i = 0; i < list.len; i++)
-        visit(e, &list.at[i]);
-}
-
-#define NODE(name) visit(e, &n->name);
-#define LIST(name) visit_list(e, n->name);
-#define SYM(name)
-#define FLAG(name)
-#define TOK(name)
-#define GP_AST(Kind, group, fields)                                                                \
-    static void visit_##Kind(Expander *e, GpAst##Kind *n) {                                        \
-        (void)e;                                                                                   \
-        (void)n;                                                                                   \
-        fields                                                                                     \
-    }
-#include "dsl/ast.def"
-#undef NODE
-#undef LIST
-#undef SYM
-#undef FLAG
-#undef TOK
-
-static void visit_parts(Expander *e, GpNode *n) {
-    switch (n->kind) {
-#define GP_AST(Kind, group, fields)                                                                \
-    case GpNode_##Kind:                                                                            \
-        visit_##Kind(e, (GpAst##Kind *)n);                                                         \
-        return;
-#include "dsl/ast.def"
-    case GpNode_count:
-        break;
-    }
-    gp_unreachable();
-}
+static void visit(GpNode **slot, void *ud); /* an Expander */
 
 /* ---- definitions --------------------------------------------------------------------------- */
 
@@ -218,11 +180,11 @@ static GpRules *find_call(Expander *e, GpNode *n) {
 static void replace(Expander *e, GpNode **slot, GpNode *call, GpFragmentKind kind) {
     GpRules *rules = find_call(e, call);
     if (!rules) {
-        visit_parts(e, call);
+        gp_node_slots(call, visit, e);
         return;
     }
     *slot = expand_one(e, rules, GP_AS(Macro, call), kind);
-    visit(e, slot);
+    visit(slot, e);
 }
 
 /* ---- lists: a call becomes any number of items or statements --------------------------------- */
@@ -233,7 +195,7 @@ static void walk_items(Expander *e, GpNodeList items, GpNodeVec *out) {
         GpRules *rules =
             item->kind == GpNode_MacroItem ? find_call(e, GP_AS(MacroItem, item)->macro) : NULL;
         if (!rules) {
-            visit(e, &item);
+            visit(&item, e);
             GP_PUSH(e->in->arena, out, item);
             continue;
         }
@@ -293,7 +255,7 @@ static void expand_stmts(Expander *e, const GpRules *rules, GpAstMacro *call, bo
         expand_stmts(e, inner, GP_AS(Macro, tail), has_semi, out);
         return;
     }
-    visit(e, &tail);
+    visit(&tail, e);
     if (has_semi)
         push_tail(e, out, tail, true);
     else
@@ -316,7 +278,7 @@ static void walk_stmts(Expander *e, GpNodeList stmts, Stmts *out) {
         if (rules) {
             expand_stmts(e, rules, GP_AS(Macro, expr->expr), expr->has_semi, out);
         } else {
-            visit(e, &stmt);
+            visit(&stmt, e);
             GP_PUSH(e->in->arena, &out->list, stmt);
         }
     }
@@ -333,7 +295,7 @@ static void visit_block(Expander *e, GpAstBlock *block) {
     } else if (block->tail) {
         settle_tail(e, &out);
         out.tail = block->tail;
-        visit(e, &out.tail);
+        visit(&out.tail, e);
     }
     block->stmts = gp_parser_list(&out.list);
     block->tail = out.tail;
@@ -375,17 +337,16 @@ static void visit_kind(Expander *e, GpNode **slot) {
         visit_module(e, GP_AS(Module, n));
     } else if (n->kind == GpNode_Impl) {
         GP_AS(Impl, n)->items = expand_items(e, GP_AS(Impl, n)->items);
-        visit(e, &GP_AS(Impl, n)->self_type);
+        visit(&GP_AS(Impl, n)->self_type, e);
     } else if (n->kind == GpNode_Trait) {
         GP_AS(Trait, n)->items = expand_items(e, GP_AS(Trait, n)->items);
     } else {
-        visit_parts(e, n);
+        gp_node_slots(n, visit, e);
     }
 }
 
-static void visit(Expander *e, GpNode **slot) {
-    if (!*slot)
-        return;
+static void visit(GpNode **slot, void *ud) {
+    Expander *e = ud;
     if (e->depth++ < MAX_NODES || !(*slot)->span.src || !(*slot)->span.src->root) {
         visit_kind(e, slot);
     } else {
