@@ -319,19 +319,42 @@ void gp_wgmma_settle(GpEmit *e, uint32_t count) {
     memmove(p->pending, p->pending + count, p->pending_count * sizeof *p->pending);
 }
 
-/* Structured instructions and ends of regions wait for everything: nothing is under way where
-** control flow joins. */
-void gp_pipe_before(GpEmit *e, const GpInst *inst) {
-    GpPipe *p = e->pipe;
-    if (!p || p->role == GpPipe_Producer || !p->pending_count)
-        return;
-    bool is_end = inst->region_count && !gp_op_is_whole(inst->op);
-    uint32_t needed = is_end || gp_op_is_terminator(inst->op) ? p->pending_count : 0;
+/* Whether products may stay under way from before the instruction to behind it: it branches, and
+** comes back from each branch. */
+static bool is_passed(const GpInst *inst) {
+    if (inst->op != GpOp_If)
+        return !inst->region_count || gp_op_is_whole(inst->op);
+    for (uint32_t r = 0; r < inst->region_count; r++)
+        for (const GpInst *x = inst->regions[r]->first; x; x = x->next)
+            if (!is_passed(x) || x->op == GpOp_Mma ||
+                (gp_op_is_terminator(x->op) && x->op != GpOp_Yield))
+                return false;
+    return true;
+}
+
+/* How many of the products under way, oldest first, `inst` waits for: those it reads, also in its
+** branches. A loop and the end of its body wait for everything. */
+static uint32_t count_read(GpEmit *e, const GpInst *inst) {
+    const GpPipe *p = e->pipe;
+    const GpInst *owner = inst->parent->owner;
+    bool is_end = gp_op_is_terminator(inst->op) && !(owner && is_passed(owner));
+    uint32_t needed = is_end || !is_passed(inst) ? p->pending_count : 0;
     for (uint32_t i = 0; i < inst->operand_count; i++) {
         bool is_chained = inst->op == GpOp_Mma && i == 2 && continues(e, inst);
         for (uint32_t k = needed; k < p->pending_count && !is_chained; k++)
             if (inst->operands[i] == p->pending[k].inst->results[0])
                 needed = k + 1;
     }
-    gp_wgmma_settle(e, needed);
+    for (uint32_t r = 0; r < inst->region_count && needed < p->pending_count; r++)
+        for (const GpInst *x = inst->regions[r]->first; x; x = x->next) {
+            uint32_t inside = count_read(e, x);
+            needed = inside > needed ? inside : needed;
+        }
+    return needed;
+}
+
+void gp_pipe_before(GpEmit *e, const GpInst *inst) {
+    GpPipe *p = e->pipe;
+    if (p && p->role == GpPipe_Consumer && p->pending_count)
+        gp_wgmma_settle(e, count_read(e, inst));
 }

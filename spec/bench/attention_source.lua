@@ -16,46 +16,39 @@ local SOURCE = [[
       let mut most = constant(f32::NEG_INFINITY, shape![BM, 1]);
       let mut sum = constant(0.0f32, shape![BM, 1]);
       let mut acc = constant(0.0f32, shape![BM, D]);
+      let unit = %s;
       for j in 0..%s {
           let tk = pk.load([head, j, 0]).reshape(shape![BN, D]);
+          let products = mma(tq, tk.transpose(), constant(0.0f32, shape![BM, BN]));
           let scores = %s;
-          %s
-      }
-      %s
-      let out: Tile<bf16, {[BM, D]}> = convert_tile(acc / sum.broadcast(shape![BM, D]));
-      o.store(out.reshape(shape![BM, 1, D]));
-  }
-]]
-local STEP = [[
-          let tile_most = reduce_max(scores, 1).reshape(shape![BM, 1]) * scale;
+          let tile_most = reduce_max(scores, 1).reshape(shape![BM, 1]) * unit;
           let next = max_tile(most, tile_most);
-          let weights = exp2(scores * scale - next.broadcast(shape![BM, BN]), ftz::Enabled);
+          let weights = exp2(scores * unit - next.broadcast(shape![BM, BN]), ftz::Enabled);
           let shrink = exp2(most - next);
           sum = sum * shrink + reduce_sum(weights, 1).reshape(shape![BM, 1]);
           let tv = pv.load([head, j, 0]).reshape(shape![BN, D]);
           acc = mma(convert_tile(weights), tv, acc * shrink.broadcast(shape![BM, D]));
           most = next;
+      }
+      let out: Tile<bf16, {[BM, D]}> = convert_tile(acc / sum.broadcast(shape![BM, D]));
+      o.store(out.reshape(shape![BM, 1, D]));
+  }
 ]]
-local SCORES = "mma(tq, tk.transpose(), constant(0.0f32, shape![BM, BN]))"
--- CAP tanh(score / CAP), in the units of exp2: the scale of what is left to do is CAP log2 e. So low a
--- cap that scores of normal inputs feel it.
+-- CAP tanh(score / CAP); so low a cap that scores of normal inputs feel it.
 local CAP = 3
-local CAPPED = ("tanh(%s * (scale / %.9g), rounding::Approx)"):format(SCORES, CAP * LOG2_E)
-local CAPPED_STEP = ("let scale = %.9g;"):format(CAP * LOG2_E) .. STEP
+local CAPPED_UNIT = ("%.9g"):format(CAP * LOG2_E)
+local CAPPED = ("tanh(products * (scale / %s), rounding::Approx)"):format(CAPPED_UNIT)
 -- Rows i BM.. see keys up to their own; the tiles before i BM / BN need no mask.
-local DIAGONAL = [[
-      for j in i * BM / BN..((i + 1) * BM + BN - 1) / BN {
-          let tk = pk.load([head, j, 0]).reshape(shape![BN, D]);
-          let row = iota::<i32>(shape![BM]).reshape(shape![BM, 1]).broadcast(shape![BM, BN]) + i * BM;
-          let column = iota::<i32>(shape![BN]).reshape(shape![1, BN]).broadcast(shape![BM, BN]) + j * BN;
-          let all = mma(tq, tk.transpose(), constant(0.0f32, shape![BM, BN]));
-          let scores = select(ge_tile(row, column), all, constant(f32::NEG_INFINITY, shape![BM, BN]));
-]] .. STEP .. "}"
+local MASKED = [[if j < i * BM / BN { products } else {
+              let row = iota::<i32>(shape![BM]).reshape(shape![BM, 1]).broadcast(shape![BM, BN]) + i * BM;
+              let column = iota::<i32>(shape![BN]).reshape(shape![1, BN]).broadcast(shape![BM, BN]) + j * BN;
+              select(ge_tile(row, column), products, constant(f32::NEG_INFINITY, shape![BM, BN]))
+          }]]
 
-local FORMS = {
-  full = { "num_tiles(&pk, 1)", SCORES, STEP, "" },
-  capped = { "num_tiles(&pk, 1)", CAPPED, CAPPED_STEP, "" },
-  causal = { "i * BM / BN", SCORES, STEP, DIAGONAL },
+local FORMS = { -- the unit of the scores, turns of the loop, scores
+  full = { "scale", "num_tiles(&pk, 1)", "products" },
+  capped = { CAPPED_UNIT, "num_tiles(&pk, 1)", CAPPED },
+  causal = { "scale", "((i + 1) * BM + BN - 1) / BN", MASKED },
 }
 local SAFE, UNCHECKED = "#[tile]", "#[cutile::entry(unchecked_accesses = true)] unsafe"
 

@@ -65,6 +65,32 @@ local k = gpu.kernels [[
       }
       o.store(acc / sum.broadcast(shape![BM, D]));
   }
+  #[tile]
+  fn masked<const BM: i32, const BN: i32, const D: i32>(
+      o: &mut Tensor<f32, {[BM, D]}>, q: &Tensor<bf16, {[-1, D]}>, k: &Tensor<bf16, {[-1, D]}>,
+      v: &Tensor<bf16, {[-1, D]}>, scale: f32) {
+      let i = program_id(0);
+      let (pk, pv) = (k.partition(shape![BN, D]), v.partition(shape![BN, D]));
+      let tq = q.partition(shape![BM, D]).load([i, 0]);
+      let mut most = constant(f32::NEG_INFINITY, shape![BM, 1]);
+      let mut sum = constant(0.0f32, shape![BM, 1]);
+      let mut acc = constant(0.0f32, shape![BM, D]);
+      for j in 0..((i + 1) * BM + BN - 1) / BN {
+          let products = mma(tq, pk.load([j, 0]).transpose(), constant(0.0f32, shape![BM, BN]));
+          let scores = if j < i * BM / BN { products } else {
+              let row = iota::<i32>(shape![BM]).reshape(shape![BM, 1]).broadcast(shape![BM, BN]) + i * BM;
+              let column = iota::<i32>(shape![BN]).reshape(shape![1, BN]).broadcast(shape![BM, BN]) + j * BN;
+              select(ge_tile(row, column), products, constant(f32::NEG_INFINITY, shape![BM, BN]))
+          };
+          let next = max_tile(most, reduce_max(scores, 1).reshape(shape![BM, 1]) * scale);
+          let weights = exp2(scores * scale - next.broadcast(shape![BM, BN]));
+          let shrink = exp2(most - next);
+          sum = sum * shrink + reduce_sum(weights, 1).reshape(shape![BM, 1]);
+          acc = mma(convert_tile(weights), pv.load([j, 0]), acc * shrink.broadcast(shape![BM, D]));
+          most = next;
+      }
+      o.store(acc / sum.broadcast(shape![BM, D]));
+  }
 ]]
 
 local checks, wrong = 0, 0
@@ -193,20 +219,22 @@ local function attended(q, keys, v, scale, is_causal)
 end
 
 for _, case in ipairs {
-  { 128, 256, 64, 64, 64, false }, { 256, 128, 128, 128, 64, false }, { 128, 384, 64, 128, 64, false }, { 256, 256, 64, 128, 64, true },
+  { 128, 256, 64, 64, 64, "attention" }, { 256, 128, 128, 128, 64, "attention" }, { 128, 384, 64, 128, 64, "attention" },
+  { 256, 256, 64, 128, 64, "attention", true }, { 256, 256, 64, 128, 64, "masked", true },
 } do
-  local rows, keys, depth, bm, bn, is_causal = table.unpack(case)
+  local rows, keys, depth, bm, bn, kernel, is_causal = table.unpack(case)
   local q, key, v = small_numbers(rows, depth, 0), small_numbers(keys, depth, 2), small_numbers(keys, depth, 5)
   local scale = 1 / 64
   local wanted = attended(q, key, v, scale, is_causal)
   local tq, tk, tv = gpu.from_table(q, "bf16"), gpu.from_table(key, "bf16"), gpu.from_table(v, "bf16")
-  local name = is_causal and "causal attention" or "attention"
+  local name = is_causal and "causal " .. kernel or kernel
   each_schedule(("%s %dx%dx%d"):format(name, rows, keys, depth), { {}, { persistent = true }, { stages = 2 }, { warps = 4 } },
     function(title, schedule)
-      local options = { BN = bn, CAUSAL = is_causal }
+      local options = { BN = bn }
+      if kernel == "attention" then options.CAUSAL = is_causal or false end
       for field, value in pairs(schedule) do options[field] = value end
       local o = gpu.zeros { rows, depth }
-      k.attention:with(options)(o:tiles { bm, depth }, tq, tk, tv, scale):sync()
+      k[kernel]:with(options)(o:tiles { bm, depth }, tq, tk, tv, scale):sync()
       check(title, o:to_table(), wanted, 2 ^ -6)
     end)
 end
