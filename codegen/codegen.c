@@ -60,6 +60,7 @@ static void add_interface(Compile *c, GpEmit *e, GpImage *image) {
     image->params = (GpImageParam *)(uintptr_t)e->abi;
     image->param_count = e->abi_count;
     image->param_bytes = bytes;
+    image->written = gp_ir_written(c->fn);
     image->overwrites = gp_ir_overwrites(c->fn);
     image->sites = e->fn->sites;
     image->site_count = e->fn->site_count;

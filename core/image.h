@@ -101,6 +101,7 @@ typedef struct GpImage {
     GpImageParam *params;    /* in the order of the compiled function's parameters */
     uint32_t param_count;
     uint32_t param_bytes;    /* size of the parameter block */
+    uint64_t written;        /* arguments that the kernel stores to */
     uint64_t overwrites;     /* arguments stored whole by a covering launch: gp_ir_overwrites */
     GpCheckSite *sites;
     uint32_t site_count;

@@ -237,6 +237,7 @@ static void lower_kernel(GpLower *lo, const GpInstance *inst) {
     gp_ir_apply_forwards(lo->fn);
     gp_ir_number(lo->fn);
     gp_ir_place_globals(lo->fn);
+    gp_ir_mark_written(lo->fn);
 }
 
 /* ---- Instantiation -------------------------------------------------------------------------- */

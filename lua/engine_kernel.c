@@ -444,7 +444,8 @@ static bool covers(const GpInstance *in, const GpKernelOptions *o, const GpArgDe
 static void plan_args(Bind *b, const GpImage *image) {
     const GpKernelOptions *o = &b->kernel->options;
     for (uint32_t i = 0; i < b->count; i++) {
-        b->run_args[i].access = access_of_pass[b->instance->args[i].pass];
+        bool is_written = i < 64 && (image->written >> i & 1);
+        b->run_args[i].access = is_written ? GpAccess_Write : access_of_pass[b->instance->args[i].pass];
         b->run_args[i].param = param_name(b->kernel->def, i);
         b->run_args[i].scalar.elem = b->instance->args[i].elem;
         b->run_args[i].is_overwritten = i < 64 && (image->overwrites >> i & 1) &&

@@ -312,6 +312,11 @@ GpImageParam *gp_ir_abi(const GpIrFn *fn, GpArena *arena, uint32_t *count, uint3
 ** blocks or threads cover the argument and, on SIMT, that it is one-dimensional. Wants the
 ** function before optimizing passes. */
 uint64_t gp_ir_overwrites(const GpIrFn *fn);
+/* Parameters that unsafe code stores to, though the signature says that they are only read, are
+** written too. */
+void gp_ir_mark_written(GpIrFn *fn);
+/* The source-level arguments that are written. */
+uint64_t gp_ir_written(const GpIrFn *fn);
 
 /* Passes (dsl/ir/pass.def): runs those of a stage for the function's track, in place. Debug
 ** builds verify after every pass; a violation is a bug that names the pass. The semantic stage

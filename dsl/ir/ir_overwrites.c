@@ -1,4 +1,4 @@
-/* Which arguments a launch overwrites whole: every element stored on every path, none read. Such
+/* Which arguments a kernel writes, and which a launch overwrites whole: every element stored on every path, none read. Such
 ** a launch ends an older failure of the tensor. Recognises the two forms that kernels have, and
 ** says no to anything else: a tile stored at the block's own coordinates, and an element stored
 ** through the bounds check of the thread's linear index. */
@@ -99,4 +99,28 @@ uint64_t gp_ir_overwrites(const GpIrFn *fn) {
         if (arg >= 0) stored |= (uint64_t)1 << arg;
     }
     return w.ends_early ? 0 : stored & ~w.read;
+}
+
+/* ---- Written at all ---------------------------------------------------------------------------- */
+
+static bool derives_address(GpOp op) {
+    return op == GpOp_Window || op == GpOp_MakeTensor || op == GpOp_TensorBase || op == GpOp_PtrAdd ||
+           op == GpOp_PtrToInt || op == GpOp_IntToPtr;
+}
+
+static void mark(GpInst *inst, void *ud) {
+    GpIrFn *fn = ud;
+    if (gp_op_info[inst->op].effect != GpEffect_Write || !inst->operand_count) return;
+    const GpValue *v = inst->operands[0];
+    while (v->inst && derives_address(v->inst->op)) v = v->inst->operands[0];
+    if (arg_of(fn, v) >= 0) fn->params[v->index].is_written = true;
+}
+
+void gp_ir_mark_written(GpIrFn *fn) { gp_ir_walk(fn, GpWalk_Before, mark, fn); }
+
+uint64_t gp_ir_written(const GpIrFn *fn) {
+    uint64_t args = 0;
+    for (uint32_t i = 0; i < fn->param_count; i++)
+        if (fn->params[i].is_written && fn->params[i].arg < 64) args |= (uint64_t)1 << fn->params[i].arg;
+    return args;
 }
