@@ -50,6 +50,21 @@ static const GpShapeLayout *access_layout(GpEmit *e, const GpInst *inst) {
     return gp_layout_run(l) > gp_layout_run(s->layout) ? gp_gpu_layout(e, l) : s;
 }
 
+static bool is_multiple(const GpValue *v, uint32_t of) {
+    GpScalar k;
+    if (gp_ir_const(v, &k))
+        return k.i % of == 0;
+    const GpInst *product = v->inst && v->inst->op == GpOp_Mul ? v->inst : NULL;
+    return product && (is_multiple(product->operands[0], of) || is_multiple(product->operands[1], of));
+}
+
+/* Tiles start at multiples of their extents, those at element coordinates anywhere. */
+static bool starts_on_run(const GpInst *inst, uint32_t run) {
+    uint32_t rank = gp_tile_shape(inst)->rank;
+    return !inst->by_element || !rank ||
+           is_multiple(inst->operands[(inst->op == GpOp_StoreTile ? 1 : 0) + rank], run);
+}
+
 static Access access_of(GpEmit *e, const GpInst *inst) {
     Access a = {.inst = inst, .tensor = &e->tensors[inst->operands[0]->id]};
     a.layout = access_layout(e, inst);
@@ -58,6 +73,8 @@ static Access access_of(GpEmit *e, const GpInst *inst) {
     a.run = 1;
     if (a.tensor->param->unit_stride && a.tensor->param->aligned16)
         a.run = GP_MIN(gp_layout_run(a.layout->layout), 16u / gp_elem_info[a.elem].bytes);
+    while (!starts_on_run(inst, a.run))
+        a.run /= 2;
     LLVMValueRef offset = gp_emit_i64(e, 0);
     for (int x = 0; x < a.layout->shape.rank; x++) {
         LLVMValueRef at = LLVMBuildNSWAdd(e->b, gp_tile_start(e, inst, x), a.layout->coord[x], "");
