@@ -43,7 +43,8 @@ static void explain_shapes(GpBody *b, GpDiag *d, const GpType *want, const GpTyp
         return;
     for (uint32_t i = 0; i < want->arg_count && i < got->arg_count; i++) {
         if (want->args[i].kind != GpGArg_Shape || got->args[i].kind != GpGArg_Shape ||
-            want->args[i].shape == got->args[i].shape)
+            want->args[i].shape == got->args[i].shape ||
+            want->args[i].shape->kind == GpShape_Infer)
             continue;
         GpText t = {.session = gp_arena_session(b->c->arena)};
         gp_text_puts(&t, "expected shape `");
@@ -127,6 +128,18 @@ static bool help_tile(GpBody *b, GpDiag *d, GpSpan span, const GpType *want, con
     return true;
 }
 
+/* What makes a constant pointer one to write through; NULL: that is not the mistake. */
+static const char *cast_from_constant(const GpType *want, const GpType *got) {
+    bool are_tiles = gp_ty_is_lang(want, GpLang_PointerTile) && gp_ty_is_lang(got, GpLang_PointerTile);
+    if (are_tiles) {
+        want = want->args[0].type;
+        got = got->args[0].type;
+    }
+    if (want->kind != GpTy_RawPtr || got->kind != GpTy_RawPtr || !want->is_mut || got->is_mut)
+        return NULL;
+    return are_tiles ? "cast_tile_mut" : "cast_mut";
+}
+
 /* The change that makes a simple mistake right; each was tried on the program it answers. */
 static void help_mismatch(GpBody *b, GpDiag *d, GpSpan span, const GpType *want,
                           const GpType *got) {
@@ -143,7 +156,11 @@ static void help_mismatch(GpBody *b, GpDiag *d, GpSpan span, const GpType *want,
             gp_suggest(d, end, ".0", "use a float literal");
         return;
     }
-    if (want->kind == GpTy_Ref && !want->is_mut && want->inner == got)
+    const char *cast = cast_from_constant(want, got);
+    if (cast)
+        gp_suggest(d, span, gp_arena_printf(b->c->arena, "%s(%s)", cast, gp_body_text(b, span)),
+                   "say that what it points at may be written");
+    else if (want->kind == GpTy_Ref && !want->is_mut && want->inner == got)
         gp_suggest(d, start, "&", "consider borrowing here");
     else if (want->kind == GpTy_Ref && want->is_mut && want->inner == got)
         gp_suggest(d, start, "&mut ", "consider mutably borrowing here");
@@ -250,11 +267,15 @@ bool gp_body_can_coerce(GpBody *b, GpNode *n, const GpType *want) {
     }
     if (got->kind == GpTy_Ref && want->kind == GpTy_Ref)
         return coerce_ref(b, n, got, want);
+    if (got->kind == GpTy_RawPtr && want->kind == GpTy_RawPtr && got->is_mut && !want->is_mut)
+        return gp_unify(b->c, want->inner, got->inner);
     if (got->kind == GpTy_Ref && want->kind == GpTy_RawPtr && (got->is_mut || !want->is_mut) &&
         gp_unify(b->c, want->inner, got->inner)) {
         gp_body_unsupported(b, n->span, "the implicit conversion of a reference to a pointer");
         return true;
     }
+    if (want == gp_ty_unit(b->c->types) && gp_ty_is_lang(got, GpLang_Token))
+        return true; /* the peer's older stores gave nothing */
     return gp_body_unify(b, want, got, n->span);
 }
 

@@ -122,6 +122,42 @@ GpVal gp_lower_NumPowi(GpLower *lo, const GpLowerCall *call) {
     return gp_call_result(lo, call, gp_build_select(&lo->b, is_negative, inverse, power));
 }
 
+/* Elementwise: for each bit of the widest exponent, x when the bit is set, and the square of x. */
+static GpValue *powi_bits(GpLower *lo, GpValue *x, GpValue *n, GpValue *unit) {
+    const GpIrType *t = n->type, *i32 = gp_ir_scalar(lo->fn, GpElem_I32);
+    GpValue *inits[6] = {gp_build_int(&lo->b, GpElem_I32, 0),
+                         gp_build_int(&lo->b, GpElem_I32, (int64_t)gp_elem_info[t->elem].bits),
+                         gp_build_int(&lo->b, GpElem_I32, 1), unit, x, n};
+    GpScalar two = {.elem = t->elem, .i = 2}, none = {.elem = t->elem};
+    GpRegion *body = gp_ir_region(lo->fn);
+    GpValue *now[4];
+    for (int i = 0; i < 4; i++)
+        now[i] = gp_ir_region_param(lo->fn, body, i ? inits[2 + i]->type : i32, NULL);
+    GpLowerPlace at = gp_lower_enter(lo, body);
+    GpValue *by = gp_build_const(&lo->b, t, two), *zero = gp_build_const(&lo->b, t, none);
+    GpValue *odd = gp_build_cmp(&lo->b, GpPred_Ne, gp_build2(&lo->b, GpOp_Rem, now[3], by), zero);
+    GpValue *more = gp_build2(&lo->b, GpOp_Mul, now[1], now[2]);
+    GpValue *next[3] = {gp_build_select(&lo->b, odd, more, now[1]),
+                        gp_build2(&lo->b, GpOp_Mul, now[2], now[2]),
+                        gp_build2(&lo->b, GpOp_Div, now[3], by)};
+    gp_build(&lo->b, GpOp_Yield, next, 3, NULL, 0);
+    gp_lower_leave(lo, at);
+    const GpIrType *types[3] = {unit->type, x->type, t};
+    GpInst *loop = gp_build(&lo->b, GpOp_For, inits, 6, types, 3);
+    gp_ir_set_regions(lo->fn, loop, &body, 1);
+    return loop->results[0];
+}
+
+GpVal gp_lower_TilePowi(GpLower *lo, const GpLowerCall *call) {
+    GpValue *x = gp_call_scalar(lo, call, 0), *n = gp_call_scalar(lo, call, 1);
+    GpScalar one = {.elem = x->type->elem, .f = 1.0}, none = {.elem = n->type->elem};
+    GpValue *unit = gp_build_const(&lo->b, x->type, one);
+    GpValue *power = powi_bits(lo, x, n, unit);
+    GpValue *is_negative = gp_build_cmp(&lo->b, GpPred_Lt, n, gp_build_const(&lo->b, n->type, none));
+    GpValue *inverse = gp_build2(&lo->b, GpOp_Div, unit, power);
+    return gp_call_result(lo, call, gp_build_select(&lo->b, is_negative, inverse, power));
+}
+
 GpVal gp_lower_NumAbs(GpLower *lo, const GpLowerCall *call) {
     return gp_call_result(lo, call, gp_build1(&lo->b, GpOp_Abs, gp_call_scalar(lo, call, 0)));
 }

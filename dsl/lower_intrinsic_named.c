@@ -17,8 +17,10 @@ static GpVal refuse_mode(GpLower *lo, const GpLowerCall *call, uint32_t arg, con
 static GpRounding rounding_of(const GpLowerCall *call, uint32_t arg) {
     return is_mode(call, arg, "PositiveInf")   ? GpRounding_Up
            : is_mode(call, arg, "NegativeInf") ? GpRounding_Down
-           : is_mode(call, arg, "Zero")        ? GpRounding_Zero
-                                               : GpRounding_Near;
+           : is_mode(call, arg, "NearestAway") ? GpRounding_Away
+           : is_mode(call, arg, "Zero") || is_mode(call, arg, "NearestIntToZero")
+               ? GpRounding_Zero
+               : GpRounding_Near;
 }
 
 static GpValue *constant(GpLower *lo, const GpIrType *t, double f) {
@@ -223,7 +225,8 @@ GpVal gp_lower_MinMaxFloat(GpLower *lo, const GpLowerCall *call) {
 
 GpVal gp_lower_RootMode(GpLower *lo, const GpLowerCall *call) {
     GpValue *x = flush(lo, call, 2, gp_call_scalar(lo, call, 0));
-    return gp_call_result(lo, call, round_row(lo, GpOp_Sqrt, &x, 1, rounding_of(call, 1)));
+    GpValue *r = round_row(lo, GpOp_Sqrt, &x, 1, rounding_of(call, 1));
+    return r ? gp_call_result(lo, call, r) : refuse_mode(lo, call, 1, "rounding", x->type->elem);
 }
 
 GpVal gp_lower_MathMode(GpLower *lo, const GpLowerCall *call) {
@@ -242,7 +245,8 @@ GpVal gp_lower_ApproxMode(GpLower *lo, const GpLowerCall *call) {
     bool is_approx = is_mode(call, 1, "Approx");
     if (!is_approx && !is_mode(call, 1, "Full") && !is_mode(call, 1, ""))
         return refuse_mode(lo, call, 1, "rounding", x->type->elem);
-    return gp_call_result(lo, call, gp_build1(&lo->b, is_approx ? GpOp_TanhApprox : GpOp_Tanh, x));
+    GpOp op = gp_call_is(call, "exp") ? GpOp_Exp : is_approx ? GpOp_TanhApprox : GpOp_Tanh;
+    return gp_call_result(lo, call, gp_build1(&lo->b, op, x));
 }
 
 /* ---- Conversions ---------------------------------------------------------------------------- */
@@ -258,6 +262,8 @@ static GpValue *to_whole(GpLower *lo, const GpLowerCall *call, GpValue *x) {
         return x;
     case GpRounding_Near:
         return gp_round_even(lo, x);
+    case GpRounding_Away:
+        return gp_build1(&lo->b, GpOp_Round, x);
     }
     gp_unreachable();
 }
@@ -293,8 +299,8 @@ GpVal gp_lower_BitcastTile(GpLower *lo, const GpLowerCall *call) {
         lo, call, from == to ? x : gp_build(&lo->b, GpOp_Bitcast, &x, 1, &t, 1)->results[0]);
 }
 
-/* What the peer's compiler may rely on; nothing here does. */
-GpVal gp_lower_Assume(GpLower *lo, const GpLowerCall *call) {
+/* What the peer's compiler may rely on, and what the type alone tells. */
+GpVal gp_lower_SameValue(GpLower *lo, const GpLowerCall *call) {
     GpVal v = call->args[0];
     (void)lo;
     return v;

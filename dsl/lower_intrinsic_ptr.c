@@ -52,8 +52,7 @@ GpVal gp_lower_PointerToTile(GpLower *lo, const GpLowerCall *call) {
     return pack(lo, call, p);
 }
 
-GpValue *gp_tile_address(GpLower *lo, const GpLowerCall *call, uint32_t arg) {
-    Pointers p = read_pointers(lo, call, arg);
+static GpValue *one_address(GpLower *lo, Pointers p) {
     GpScalar k;
     if (gp_ir_const(p.offsets, &k) && k.i == 0)
         return p.base;
@@ -65,8 +64,40 @@ GpValue *gp_tile_address(GpLower *lo, const GpLowerCall *call, uint32_t arg) {
     return address_of_int(lo, sum, elem);
 }
 
+GpValue *gp_tile_address(GpLower *lo, const GpLowerCall *call, uint32_t arg) {
+    return one_address(lo, read_pointers(lo, call, arg));
+}
+
 GpVal gp_lower_TileToPointer(GpLower *lo, const GpLowerCall *call) {
     return gp_call_result(lo, call, gp_tile_address(lo, call, 0));
+}
+
+/* The first element of a tensor; of one that a block may write, that of the block's own tile. */
+static Pointers tensor_base(GpLower *lo, const GpLowerCall *call) {
+    GpValue *tensor = gp_lower_resolve(gp_call_scalar(lo, call, 0));
+    const GpIrType *ptr = gp_ir_ptr(lo->fn, tensor->type->elem, GpSpace_Global);
+    const GpIrType *number = gp_ir_scalar(lo->fn, GpElem_I64);
+    GpShape own, none = {.rank = 0};
+    GpValue *first = offset_const(lo, number, 0);
+    bool is_own = gp_tile_own(lo, call, tensor, &own) && lo->fn->params[tensor->index].is_written;
+    for (int i = 0; is_own && i < own.rank; i++) {
+        GpValue *at = gp_lower_convert(lo, gp_tile_axis_op(lo, GpOp_ProgramId, (uint32_t)i), GpElem_I64);
+        GpInst *stride = gp_build(&lo->b, GpOp_Stride, &tensor, 1, &number, 1);
+        stride->axis = (uint8_t)i;
+        at = gp_build2(&lo->b, GpOp_Mul, at, offset_const(lo, number, own.dim[i]));
+        at = gp_build2(&lo->b, GpOp_Mul, at, stride->results[0]);
+        first = gp_build2(&lo->b, GpOp_Add, first, at);
+    }
+    GpValue *base = gp_build(&lo->b, GpOp_TensorBase, &tensor, 1, &ptr, 1)->results[0];
+    return (Pointers){base, gp_lower_splat(lo, first, GpElem_I64, &none)};
+}
+
+GpVal gp_lower_TensorBase(GpLower *lo, const GpLowerCall *call) {
+    return pack(lo, call, tensor_base(lo, call));
+}
+
+GpVal gp_lower_TensorAddress(GpLower *lo, const GpLowerCall *call) {
+    return gp_call_result(lo, call, one_address(lo, tensor_base(lo, call)));
 }
 
 GpVal gp_lower_PointerOffset(GpLower *lo, const GpLowerCall *call) {
@@ -320,22 +351,18 @@ GpVal gp_lower_AtomicUpdate(GpLower *lo, const GpLowerCall *call) {
     return gp_call_result(lo, call, same_bits(lo, inst->results[0], elem));
 }
 
-/* The tile of a partition, element by element; those beyond the tensor are dropped. */
+/* The tile of a view, element by element; those beyond the tensor are dropped. */
 GpVal gp_lower_AtomicView(GpLower *lo, const GpLowerCall *call) {
-    GpTileView v;
-    GpValue *coords[GP_MAX_RANK] = {NULL}, *at[GP_MAX_RANK] = {NULL};
-    if (!gp_tile_read_view(lo, call, 0, &v) || !gp_tile_read_coords(lo, call, 2, v.rank, coords))
+    GpGathered g;
+    if (!gp_tile_gather_view(lo, call, 2, &g))
         return gp_lower_undef(lo, call->type);
-    GpElem elem = v.tensor->type->elem;
+    GpElem elem = g.base->type->elem;
     const Mode *mode = is_atomic(lo, call, elem) ? find_mode(lo, call, 3, elem) : NULL;
     if (!mode)
         return gp_lower_undef(lo, call->type);
-    for (uint32_t i = 0; i < v.rank; i++)
-        at[i] = gp_tile_line(lo, gp_build2(&lo->b, GpOp_Add, v.first[i], coords[i]), v.tile.dim[i]);
-    GpGathered g = gp_tile_gathered(lo, v.tensor, &v.tile, at);
     GpElem as = mode->is_unsigned ? unsigned_of(elem) : elem;
-    GpValue *operands[] = {retype(lo, g.base, as), g.offsets,
-                           same_bits(lo, gp_call_scalar(lo, call, 1), as), g.mask};
+    GpValue *tile = gp_tile_unmapped(lo, gp_call_scalar(lo, call, 1), &g.map);
+    GpValue *operands[] = {retype(lo, g.base, as), g.offsets, same_bits(lo, tile, as), g.mask};
     const GpIrType *t = operands[2]->type;
     GpInst *inst = gp_build(&lo->b, GpOp_AtomicRmw, operands, 4, &t, 1);
     inst->atomic = mode->atomic;

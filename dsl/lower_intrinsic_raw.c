@@ -83,9 +83,9 @@ static GpValue *along(GpLower *lo, GpValue *x, uint32_t axis, const GpShape *sha
     return gp_tile_broadcast(lo, gp_tile_reshape(lo, x, &thin), shape);
 }
 
-GpGathered gp_tile_gathered(GpLower *lo, GpValue *tensor, const GpShape *shape,
-                            GpValue *const *at) {
-    GpGathered out = {NULL, NULL, NULL};
+/* Elements of a tensor at `at`, an i64 tile of rank 1 for each axis of `shape`. */
+static void gather(GpLower *lo, GpValue *tensor, const GpShape *shape, GpValue *const *at,
+                   GpGathered *out) {
     const GpIrType *i64 = gp_ir_scalar(lo->fn, GpElem_I64);
     const GpIrType *ptr = gp_ir_ptr(lo->fn, tensor->type->elem, GpSpace_Global);
     for (uint32_t i = 0; i < shape->rank; i++) {
@@ -100,63 +100,169 @@ GpGathered gp_tile_gathered(GpLower *lo, GpValue *tensor, const GpShape *shape,
                                   gp_build_cmp(&lo->b, GpPred_Lt, at[i], end));
         offset = along(lo, offset, i, shape);
         fits = along(lo, fits, i, shape);
-        out.offsets = i ? gp_build2(&lo->b, GpOp_Add, out.offsets, offset) : offset;
-        out.mask = i ? gp_build2(&lo->b, GpOp_And, out.mask, fits) : fits;
+        out->offsets = i ? gp_build2(&lo->b, GpOp_Add, out->offsets, offset) : offset;
+        out->mask = i ? gp_build2(&lo->b, GpOp_And, out->mask, fits) : fits;
     }
-    out.base = gp_build(&lo->b, GpOp_TensorBase, &tensor, 1, &ptr, 1)->results[0];
-    return out;
+    out->base = gp_build(&lo->b, GpOp_TensorBase, &tensor, 1, &ptr, 1)->results[0];
 }
 
-/* start, start + 1, .. of tile `index` of `extent` elements, i64. */
-GpValue *gp_tile_line(GpLower *lo, GpValue *index, int64_t extent) {
+/* start, start + 1, .. for `extent` elements, i64. */
+static GpValue *line_from(GpLower *lo, GpValue *start, int64_t extent) {
     const GpShape line = {{extent}, 1};
     const GpIrType *t = gp_ir_tile(lo->fn, GpElem_I64, &line);
-    GpValue *start = gp_build2(&lo->b, GpOp_Mul, gp_lower_convert(lo, index, GpElem_I64),
-                               gp_build_int(&lo->b, GpElem_I64, extent));
     return gp_build2(&lo->b, GpOp_Add, gp_build(&lo->b, GpOp_Iota, NULL, 0, &t, 1)->results[0],
                      spread(lo, start, &line));
 }
 
+/* The elements of tile `index`, the tiles being `step` apart. */
+static GpValue *line_of(GpLower *lo, GpValue *index, int64_t step, int64_t extent) {
+    GpValue *start = gp_build2(&lo->b, GpOp_Mul, gp_lower_convert(lo, index, GpElem_I64),
+                               gp_build_int(&lo->b, GpElem_I64, step));
+    return line_from(lo, start, extent);
+}
+
+/* ---- Views ----------------------------------------------------------------------------------- */
+
 GpVal gp_lower_RawView(GpLower *lo, const GpLowerCall *call) {
-    const char *pad = gp_tile_marker(call, 2);
-    if (strcmp(pad, "None") != 0 && strcmp(pad, "Zero") != 0)
-        gp_lower_refuse(lo, call->span, "padding::%s of a raw view", pad);
-    return gp_call_result(lo, call, gp_call_scalar(lo, call, 0));
+    GpVal out = gp_lower_undef(lo, call->type);
+    out.at[0].value = gp_call_scalar(lo, call, 0);
+    out.at[1].value = gp_tile_padding(lo, call, 2, out.at[0].value->type->elem);
+    return out.at[1].value ? out : gp_lower_undef(lo, call->type);
 }
 
-GpVal gp_lower_GatherView(GpLower *lo, const GpLowerCall *call) {
-    GpSpot view = gp_call_spot(lo, call, 0);
-    GpValue *tensor = gp_call_scalar(lo, call, 0), *at[GP_MAX_RANK] = {NULL};
-    GpShape shape = gp_lower_adt_shape(lo, view.type);
-    GpValue *sparse = gp_call_scalar(lo, call, 1);
+static GpShape view_shape(GpLower *lo, const GpType *t, uint32_t arg) {
+    return gp_lower_shape(lo, t->args[arg].shape);
+}
+
+/* The elements' lines along each axis of the tensor. */
+typedef struct Lines {
+    GpShape shape; /* of the tensor's axes */
+    GpPerm map;
+    GpValue *at[GP_MAX_RANK];
+} Lines;
+
+static bool refuse_lines(GpLower *lo, const GpLowerCall *call, const char *what) {
+    gp_lower_refuse(lo, call->span, "%s", what);
+    return false;
+}
+
+/* Along one axis the index is a tile, with a number for each line of the view's tile. */
+static bool sparse_lines(GpLower *lo, const GpLowerCall *call, const GpType *view,
+                         GpValue *const *index, Lines *out) {
     int64_t axis = -1;
-    (void)gp_const_value(view.type->args[2].value, &axis);
-    if (shape.rank != 2 || axis < 0 || axis > 1 || sparse->type->shape.dim[0] != shape.dim[axis]) {
-        gp_lower_refuse(lo, call->span,
-                        "a gathering view of other than two axes, or with other than an index for "
-                        "each line of the tile");
-        return gp_lower_undef(lo, call->type);
-    }
-    at[axis] = gp_lower_convert(lo, sparse, GpElem_I64);
-    at[1 - axis] = gp_tile_line(lo, gp_call_scalar(lo, call, 2), shape.dim[1 - axis]);
-    GpGathered g = gp_tile_gathered(lo, tensor, &shape, at);
-    GpElem elem = tensor->type->elem;
-    GpValue *zero = gp_build_const(&lo->b, gp_ir_scalar(lo->fn, elem), (GpScalar){.elem = elem});
-    const GpIrType *t = gp_ir_tile(lo->fn, elem, &shape);
-    GpValue *operands[] = {g.base, g.offsets, g.mask, zero};
-    return gp_call_result(lo, call, gp_build(&lo->b, GpOp_Gather, operands, 4, &t, 1)->results[0]);
+    (void)gp_const_value(view->args[2].value, &axis);
+    const GpShape *shape = &out->shape;
+    if (axis < 0 || axis >= shape->rank || index[axis]->type->kind != GpIrType_Tile ||
+        index[axis]->type->shape.rank != 1 || index[axis]->type->shape.dim[0] != shape->dim[axis])
+        return refuse_lines(lo, call,
+                            "a gathering view with other than an index for each line of the tile");
+    for (uint32_t i = 0; i < shape->rank; i++)
+        out->at[i] = i == axis ? gp_lower_convert(lo, index[i], GpElem_I64)
+                               : line_of(lo, index[i], shape->dim[i], shape->dim[i]);
+    return true;
 }
 
-GpVal gp_lower_LoadStrided(GpLower *lo, const GpLowerCall *call) {
+static bool strided_lines(GpLower *lo, const GpLowerCall *call, const GpType *view,
+                          GpValue *const *index, Lines *out) {
+    GpShape tile = out->shape, steps = view_shape(lo, view, 2), axes = view_shape(lo, view, 3);
+    if (steps.rank != tile.rank || !gp_tile_is_perm(&axes, tile.rank, &out->map))
+        return refuse_lines(lo, call, "a strided view whose tile, steps and axes do not fit");
+    for (uint32_t i = 0; i < tile.rank; i++) {
+        out->shape.dim[out->map.axis[i]] = tile.dim[i];
+        out->at[out->map.axis[i]] = line_of(lo, index[i], steps.dim[i], tile.dim[i]);
+    }
+    return true;
+}
+
+static bool partition_lines(GpLower *lo, const GpLowerCall *call, GpValue *const *index,
+                            Lines *out) {
+    GpTileView v;
+    if (!gp_tile_read_view(lo, call, 0, &v))
+        return false;
+    out->map = v.map;
+    for (uint32_t i = 0; i < v.rank; i++) {
+        GpValue *tile = gp_build2(&lo->b, GpOp_Add, v.first[i], index[i]);
+        out->shape.dim[v.map.axis[i]] = v.tile.dim[i];
+        out->at[v.map.axis[i]] = line_of(lo, tile, v.tile.dim[i], v.tile.dim[i]);
+    }
+    return true;
+}
+
+/* `index` has a value for each axis of the view. */
+static bool gather_at(GpLower *lo, const GpLowerCall *call, GpValue *const *index, int32_t count,
+                      GpGathered *out) {
+    GpVal view = gp_call_arg(lo, call, 0);
+    Lines lines = {.shape = gp_lower_adt_shape(lo, view.type)};
+    GpValue *tensor = gp_lower_get(lo, &view, 0);
+    lines.map.rank = lines.shape.rank;
+    for (uint32_t i = 0; i < GP_MAX_RANK; i++)
+        lines.map.axis[i] = (uint8_t)i;
+    if (tensor->type->kind != GpIrType_Tensor)
+        return false;
+    if (count != lines.shape.rank || tensor->type->shape.rank != lines.shape.rank)
+        return refuse_lines(lo, call, "a view of another rank than its tensor or its index");
+    bool is_sparse = gp_ty_is_lang(view.type, GpLang_GatherScatterView);
+    for (int32_t i = 0; i < count && !is_sparse; i++)
+        if (index[i]->type->kind != GpIrType_Scalar)
+            return refuse_lines(lo, call, "a tile as an index of a view that gathers nothing");
+    bool fits = is_sparse ? sparse_lines(lo, call, view.type, index, &lines)
+                : gp_ty_is_lang(view.type, GpLang_StridedView)
+                    ? strided_lines(lo, call, view.type, index, &lines)
+                    : partition_lines(lo, call, index, &lines);
+    if (!fits)
+        return false;
+    *out = (GpGathered){.map = lines.map, .pad = gp_lower_get(lo, &view, 1)};
+    gather(lo, tensor, &lines.shape, lines.at, out);
+    return true;
+}
+
+bool gp_tile_gather_view(GpLower *lo, const GpLowerCall *call, uint32_t index, GpGathered *out) {
+    GpVal given = gp_call_arg(lo, call, index);
+    GpValue *at[GP_MAX_RANK] = {NULL};
+    for (uint32_t i = 0; i < given.count && i < GP_MAX_RANK; i++)
+        at[i] = gp_lower_get(lo, &given, i);
+    return gather_at(lo, call, at, (int32_t)given.count, out);
+}
+
+GpValue *gp_tile_unmapped(GpLower *lo, GpValue *tile, const GpPerm *map) {
+    GpPerm back = {.rank = map->rank};
+    for (int i = 0; i < map->rank; i++)
+        back.axis[map->axis[i]] = (uint8_t)i;
+    return gp_tile_permute(lo, tile, back);
+}
+
+static GpVal load_gathered(GpLower *lo, const GpLowerCall *call, const GpGathered *g) {
+    const GpIrType *t = gp_ir_tile(lo->fn, g->pad->type->elem, &g->offsets->type->shape);
+    GpValue *operands[] = {g->base, g->offsets, g->mask, g->pad};
+    GpValue *tile = gp_build(&lo->b, GpOp_Gather, operands, 4, &t, 1)->results[0];
+    return gp_call_result(lo, call, gp_tile_permute(lo, tile, g->map));
+}
+
+/* The older form: the tile of indices, then the one number of the other axis. */
+GpVal gp_lower_GatherView(GpLower *lo, const GpLowerCall *call) {
+    GpValue *index[2] = {gp_call_scalar(lo, call, 1), gp_call_scalar(lo, call, 2)};
     GpSpot view = gp_call_spot(lo, call, 0);
-    GpValue *coords[GP_MAX_RANK] = {NULL}, *operands[1 + GP_MAX_RANK] = {gp_call_scalar(lo, call, 0)};
+    int64_t axis = 0;
+    GpGathered g;
+    if (gp_const_value(view.type->args[2].value, &axis) && axis == 1) {
+        GpValue *dense = index[1];
+        index[1] = index[0];
+        index[0] = dense;
+    }
+    return gather_at(lo, call, index, 2, &g) ? load_gathered(lo, call, &g)
+                                             : gp_lower_undef(lo, call->type);
+}
+
+/* A tile of neighbours is loaded as one. */
+static GpVal load_strided(GpLower *lo, const GpLowerCall *call) {
+    GpVal view = gp_call_arg(lo, call, 0);
+    GpValue *coords[GP_MAX_RANK] = {NULL}, *operands[1 + GP_MAX_RANK] = {gp_lower_get(lo, &view, 0)};
     GpShape tile = gp_lower_adt_shape(lo, view.type), shape = {.rank = tile.rank};
-    GpShape steps = gp_lower_shape(lo, view.type->args[2].shape);
-    GpShape axes = gp_lower_shape(lo, view.type->args[3].shape);
+    GpShape steps = view_shape(lo, view.type, 2), axes = view_shape(lo, view.type, 3);
     GpPerm map = {.rank = tile.rank};
-    if (!gp_tile_read_coords(lo, call, 1, tile.rank, coords))
+    if (!gp_tile_read_coords(lo, call, 1, (uint32_t)tile.rank, coords))
         return gp_lower_undef(lo, call->type);
-    if (steps.rank != tile.rank || !gp_tile_is_perm(&axes, tile.rank, &map) ||
+    if (steps.rank != tile.rank || !gp_tile_is_perm(&axes, (uint32_t)tile.rank, &map) ||
         operands[0]->type->shape.rank != tile.rank) {
         gp_lower_refuse(lo, call->span, "a strided view whose tile, steps and axes do not fit");
         return gp_lower_undef(lo, call->type);
@@ -167,7 +273,28 @@ GpVal gp_lower_LoadStrided(GpLower *lo, const GpLowerCall *call) {
                                               gp_build_int(&lo->b, GpElem_I32, steps.dim[i]));
     }
     const GpIrType *t = gp_ir_tile(lo->fn, operands[0]->type->elem, &shape);
-    GpInst *inst = gp_build(&lo->b, GpOp_LoadTile, operands, 1 + tile.rank, &t, 1);
+    GpInst *inst = gp_build(&lo->b, GpOp_LoadTile, operands, 1 + (uint32_t)tile.rank, &t, 1);
     inst->by_element = true;
+    (void)gp_ir_const(gp_lower_get(lo, &view, 1), &inst->imm);
     return gp_call_result(lo, call, gp_tile_permute(lo, inst->results[0], map));
+}
+
+GpVal gp_lower_LoadStrided(GpLower *lo, const GpLowerCall *call) { return load_strided(lo, call); }
+
+GpVal gp_lower_LoadView(GpLower *lo, const GpLowerCall *call) {
+    GpGathered g;
+    if (gp_ty_is_lang(gp_call_spot(lo, call, 0).type, GpLang_StridedView))
+        return load_strided(lo, call);
+    return gp_tile_gather_view(lo, call, 1, &g) ? load_gathered(lo, call, &g)
+                                                : gp_lower_undef(lo, call->type);
+}
+
+GpVal gp_lower_StoreView(GpLower *lo, const GpLowerCall *call) {
+    GpGathered g;
+    if (!gp_tile_gather_view(lo, call, 2, &g))
+        return gp_lower_undef(lo, call->type);
+    GpValue *tile = gp_tile_unmapped(lo, gp_call_scalar(lo, call, 1), &g.map);
+    GpValue *operands[] = {g.base, g.offsets, tile, g.mask};
+    gp_build(&lo->b, GpOp_Scatter, operands, 4, NULL, 0);
+    return gp_lower_undef(lo, call->type);
 }

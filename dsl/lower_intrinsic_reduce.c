@@ -68,6 +68,7 @@ static const Named names[] = {{"reduce_sum", GpOp_Add, GpOp_Const},
                               {"reduce_prod", GpOp_Mul, GpOp_Const},
                               {"reduce_min", GpOp_Min, GpOp_And},
                               {"reduce_max", GpOp_Max, GpOp_Or},
+                              {"reduce_xor", GpOp_Xor, GpOp_Xor},
                               {"scan_sum", GpOp_Add, GpOp_Const}};
 
 static const Named *find_named(const GpLowerCall *call) {
@@ -99,7 +100,7 @@ static GpScalar identity_of(GpOp op, GpElem elem) {
     bool is_min = op == GpOp_Min;
     if (e->cls == GpClass_Float)
         out.f = op == GpOp_Add ? 0.0 : op == GpOp_Mul ? 1.0 : is_min ? HUGE_VAL : -HUGE_VAL;
-    else if (op == GpOp_Add || op == GpOp_Mul)
+    else if (op == GpOp_Add || op == GpOp_Mul || op == GpOp_Xor)
         out.u = op == GpOp_Mul;
     else if (e->cls == GpClass_Int)
         out.i = is_min ? INT64_MAX >> (64 - e->bits) : INT64_MIN >> (64 - e->bits);

@@ -163,6 +163,63 @@ GpVal gp_lower_PermuteArray(GpLower *lo, const GpLowerCall *call) {
 
 /* ---- Matrix products ------------------------------------------------------------------------ */
 
+/* ---- One part replaced ------------------------------------------------------------------------ */
+
+/* The tile `times` times along an axis. */
+static GpValue *repeated(GpLower *lo, GpValue *x, int axis, int64_t times) {
+    GpShape to = x->type->shape, apart = {.rank = 3, .dim = {1, 1, 1}}, wide;
+    for (int i = 0; i < to.rank; i++)
+        apart.dim[i < axis ? 0 : 2] *= to.dim[i];
+    wide = apart;
+    wide.dim[1] = times;
+    to.dim[axis] *= times;
+    x = gp_tile_broadcast(lo, gp_tile_reshape(lo, x, &apart), &wide);
+    return gp_tile_reshape(lo, x, &to);
+}
+
+/* Where the elements of an axis are of part `index` of `times`; the index counts modulo that. */
+static GpValue *is_of_part(GpLower *lo, GpValue *index, int64_t times, int64_t size) {
+    const GpShape line = {{times * size}, 1};
+    const GpIrType *t = gp_ir_tile(lo->fn, GpElem_U32, &line), *u32 = gp_ir_scalar(lo->fn, GpElem_U32);
+    GpValue *at = gp_build(&lo->b, GpOp_Iota, NULL, 0, &t, 1)->results[0];
+    GpValue *part = gp_build2(&lo->b, GpOp_Div, at,
+                              gp_build_const(&lo->b, t, (GpScalar){.elem = GpElem_U32, .u = (uint64_t)size}));
+    GpScalar limit = {.elem = GpElem_U32, .u = (uint64_t)times};
+    index = gp_build2(&lo->b, GpOp_Rem, gp_lower_convert(lo, index, GpElem_U32),
+                      gp_build_const(&lo->b, u32, limit));
+    return gp_build_cmp(&lo->b, GpPred_Eq, part, gp_lower_splat(lo, index, GpElem_U32, &line));
+}
+
+GpVal gp_lower_InsertPart(GpLower *lo, const GpLowerCall *call) {
+    GpValue *part = gp_call_scalar(lo, call, 0), *whole = gp_call_scalar(lo, call, 1), *mask = NULL;
+    GpShape small = part->type->shape, shape = whole->type->shape;
+    GpVal index = gp_call_arg(lo, call, 2);
+    bool fits = small.rank == shape.rank && index.count == shape.rank;
+    for (int i = 0; fits && i < shape.rank; i++)
+        fits = shape.dim[i] % small.dim[i] == 0;
+    if (!fits) {
+        gp_lower_refuse(lo, call->span, "`insert` of what is no equal part of the tile, or without an "
+                                        "index for each axis");
+        return gp_lower_undef(lo, call->type);
+    }
+    for (int i = 0; i < shape.rank; i++) {
+        int64_t times = shape.dim[i] / small.dim[i];
+        const GpIrType *number = gp_ir_scalar(lo->fn, GpElem_I32);
+        GpValue *at = gp_lower_get(lo, &index, (uint32_t)i);
+        GpShape thin = {.rank = shape.rank};
+        for (int k = 0; k < shape.rank; k++)
+            thin.dim[k] = k == i ? shape.dim[i] : 1;
+        at = gp_build(&lo->b, GpOp_Extract, &at, 1, &number, 1)->results[0];
+        GpValue *is = gp_tile_reshape(lo, is_of_part(lo, at, times, small.dim[i]), &thin);
+        is = gp_tile_broadcast(lo, is, &shape);
+        mask = mask ? gp_build2(&lo->b, GpOp_And, mask, is) : is;
+        part = repeated(lo, part, i, times);
+    }
+    return gp_call_result(lo, call, mask ? gp_build_select(&lo->b, mask, part, whole) : part);
+}
+
+/* ---- Products --------------------------------------------------------------------------------- */
+
 /* i8 with signedness::Unsigned is u8. */
 static GpValue *with_sign(GpLower *lo, const GpLowerCall *call, GpValue *x, uint32_t arg) {
     const char *sign = gp_tile_marker(call, arg);

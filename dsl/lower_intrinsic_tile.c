@@ -132,7 +132,7 @@ GpVal gp_lower_TensorStore(GpLower *lo, const GpLowerCall *call) {
     uint32_t rank = operands[0]->type->shape.rank;
     own_coords(lo, operands + 2, rank);
     gp_build(&lo->b, GpOp_StoreTile, operands, rank + 2, NULL, 0);
-    return gp_lower_unit(lo);
+    return gp_lower_undef(lo, call->type);
 }
 
 /* Coordinates from an array (or tuple) argument, as i32. */

@@ -128,9 +128,7 @@ GpVal gp_lower_PartitionPermuted(GpLower *lo, const GpLowerCall *call) {
     return pack(lo, call, &v);
 }
 
-/* The extents of a block's own tile: those of the type, or what the launch said. False for a tensor
-** that is no parameter: it is the kernel's own whole. */
-static bool own_tile(GpLower *lo, const GpLowerCall *call, const GpValue *tensor, GpShape *own) {
+bool gp_tile_own(GpLower *lo, const GpLowerCall *call, const GpValue *tensor, GpShape *own) {
     const GpType *t = call->args[0].type;
     while (t->kind == GpTy_Ref)
         t = t->inner;
@@ -168,7 +166,7 @@ GpVal gp_lower_PartitionNested(GpLower *lo, const GpLowerCall *call) {
     bool divides = true;
     if (!start(lo, call, &v))
         return gp_lower_undef(lo, call->type);
-    if (!own_tile(lo, call, gp_lower_resolve(v.tensor), &own))
+    if (!gp_tile_own(lo, call, gp_lower_resolve(v.tensor), &own))
         return make_whole(lo, call);
     for (uint32_t i = 0; i < v.rank; i++) {
         int64_t tiles = own.dim[i] / v.tile.dim[i] + (own.dim[i] % v.tile.dim[i] != 0);
@@ -194,19 +192,20 @@ static bool pad_value(GpElem elem, const char *marker, GpScalar *out) {
                                                : gp_scalar_from_double(f, elem, out));
 }
 
+GpValue *gp_tile_padding(GpLower *lo, const GpLowerCall *call, uint32_t arg, GpElem elem) {
+    GpScalar pad;
+    if (pad_value(elem, gp_tile_marker(call, arg), &pad))
+        return gp_build_const(&lo->b, gp_ir_scalar(lo->fn, elem), pad);
+    gp_lower_refuse(lo, call->span, "padding::%s of `%s`", gp_tile_marker(call, arg),
+                    gp_elem_info[elem].name);
+    return NULL;
+}
+
 /* Both forms: with an order of axes for reading, without for writing. */
 GpVal gp_lower_PartitionPadded(GpLower *lo, const GpLowerCall *call) {
     View v;
-    GpScalar pad;
-    if (!start(lo, call, &v))
+    if (!start(lo, call, &v) || !(v.pad = gp_tile_padding(lo, call, 2, v.pad->type->elem)))
         return gp_lower_undef(lo, call->type);
-    const GpIrType *elem = v.pad->type;
-    if (!pad_value(elem->elem, gp_tile_marker(call, 2), &pad)) {
-        gp_lower_refuse(lo, call->span, "padding::%s of `%s`", gp_tile_marker(call, 2),
-                        gp_elem_info[elem->elem].name);
-        return gp_lower_undef(lo, call->type);
-    }
-    v.pad = gp_build_const(&lo->b, elem, pad);
     bool has_map = call->arg_count > 4 && strcmp(gp_tile_marker(call, 3), "Identity") != 0;
     if (has_map && !map_axes(lo, call, 3, &v))
         return gp_lower_undef(lo, call->type);

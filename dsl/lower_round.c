@@ -185,7 +185,7 @@ static GpValue *round_exact(GpLower *lo, const Exact *e, GpElem elem, GpRounding
 GpValue *gp_round_op(GpLower *lo, GpOp op, GpValue **x, uint32_t count, GpRounding mode) {
     GpElem elem = x[0]->type->elem;
     bool is_wide = elem == GpElem_F64;
-    if (is_wide && op == GpOp_Fma)
+    if ((is_wide && op == GpOp_Fma) || mode == GpRounding_Away)
         return NULL;
     GpValue *wide[3] = {x[0], x[0], x[0]};
     for (uint32_t i = 0; i < count; i++)
@@ -206,11 +206,27 @@ static Exact whole(GpLower *lo, GpValue *x) {
     return sum(lo, op2(lo, GpOp_Mul, high, number(lo, f64, 0x1p32)), low);
 }
 
+/* The nearest r, and its neighbour where the value is right between the two: the even one of them
+** is then nearer to zero. Both distances are exact. */
+static GpValue *round_away(GpLower *lo, const Exact *e, GpValue *r) {
+    GpValue *wide = gp_lower_convert(lo, r, GpElem_F64);
+    GpValue *always = gp_build_const(&lo->b, compare(lo, GpPred_Eq, r, r)->type,
+                                     (GpScalar){.elem = GpElem_Bool, .u = 1});
+    GpValue *next = beside(lo, r, always), *wide_next = gp_lower_convert(lo, next, GpElem_F64);
+    GpValue *here = op2(lo, GpOp_Sub, e->head, wide), *there = op2(lo, GpOp_Sub, wide_next, e->head);
+    if (e->tail) {
+        here = op2(lo, GpOp_Add, here, e->tail);
+        there = op2(lo, GpOp_Sub, there, e->tail);
+    }
+    return choose(lo, compare(lo, GpPred_Eq, here, there), next, r);
+}
+
 GpValue *gp_round_convert(GpLower *lo, GpValue *x, GpElem to, GpRounding mode) {
     GpElem from = x->type->elem;
     bool is_long = gp_elem_is_integer(from) && gp_elem_info[from].bits == 64;
     Exact e = is_long ? whole(lo, x) : (Exact){.head = gp_lower_convert(lo, x, GpElem_F64)};
-    return round_exact(lo, &e, to, mode);
+    return mode == GpRounding_Away ? round_away(lo, &e, gp_lower_convert(lo, x, to))
+                                   : round_exact(lo, &e, to, mode);
 }
 
 /* Halves to the even neighbour. */

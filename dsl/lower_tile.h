@@ -32,6 +32,11 @@ typedef struct GpTileView {
 } GpTileView;
 GpVal gp_tile_pack_view(GpLower *lo, const GpType *t, const GpTileView *v);
 bool gp_tile_read_view(GpLower *lo, const GpLowerCall *call, uint32_t arg, GpTileView *v);
+/* The value of a padding marker; NULL after a report, where the element type has none. */
+GpValue *gp_tile_padding(GpLower *lo, const GpLowerCall *call, uint32_t arg, GpElem elem);
+/* The extents of a block's own tile of the first argument: those of the type, or what the launch
+** said. False for a tensor that is no parameter: it is the kernel's own whole. */
+bool gp_tile_own(GpLower *lo, const GpLowerCall *call, const GpValue *tensor, GpShape *own);
 /* mask NULL: true. The tile to store is argument 1. */
 GpVal gp_tile_load_view(GpLower *lo, const GpLowerCall *call, const GpTileView *v,
                         GpValue *const *coords, GpValue *mask);
@@ -57,14 +62,18 @@ GpValue *gp_tile_address(GpLower *lo, const GpLowerCall *call, uint32_t arg);
 GpValue *gp_tile_make_tensor(GpLower *lo, GpValue *address, const GpShape *shape,
                              GpValue *const *extents, GpValue *const *strides);
 
-/* Elements of a tensor at `at`, an i64 tile of rank 1 for each axis of `shape`; the mask is false
-** for those beyond it. */
+/* Elements of a tensor, with the mask false for those beyond it. Their tile has the axes of the
+** tensor: axis k of the view's tile is its axis map.axis[k]. */
 typedef struct GpGathered {
     GpValue *base, *offsets, *mask;
+    GpPerm map;
+    GpValue *pad; /* of the view */
 } GpGathered;
-GpGathered gp_tile_gathered(GpLower *lo, GpValue *tensor, const GpShape *shape,
-                            GpValue *const *at);
-GpValue *gp_tile_line(GpLower *lo, GpValue *index, int64_t extent);
+/* The tile of a view (argument 0) of any kind at the indices of argument `index`; false after a
+** report. */
+bool gp_tile_gather_view(GpLower *lo, const GpLowerCall *call, uint32_t index, GpGathered *out);
+/* A tile of the view as one of the gathered elements. */
+GpValue *gp_tile_unmapped(GpLower *lo, GpValue *tile, const GpPerm *map);
 
 /* ---- lower_intrinsic_shape.c */
 /* The axes that an Array type names; false when they are no order of `rank` axes. */
@@ -73,11 +82,17 @@ bool gp_tile_is_perm(const GpShape *axes, uint32_t rank, GpPerm *out);
 GpValue *gp_tile_permute(GpLower *lo, GpValue *x, GpPerm perm);
 
 /* ---- lower_round.c */
-typedef enum GpRounding { GpRounding_Near, GpRounding_Up, GpRounding_Down, GpRounding_Zero } GpRounding;
+typedef enum GpRounding {
+    GpRounding_Near, /* halves to the even one */
+    GpRounding_Away, /* to nearest, halves away from zero */
+    GpRounding_Up,
+    GpRounding_Down,
+    GpRounding_Zero
+} GpRounding;
 /* Add, Sub, Mul, Div, Fma or Sqrt of floats, rounded in a direction; NULL where that is not known
-** how: fma of f64. */
+** how: fma of f64, and halves away from zero. */
 GpValue *gp_round_op(GpLower *lo, GpOp op, GpValue **x, uint32_t count, GpRounding mode);
-/* A number as a float, rounded in a direction. */
+/* A number as a float, rounded in a direction or with halves away from zero. */
 GpValue *gp_round_convert(GpLower *lo, GpValue *x, GpElem to, GpRounding mode);
 /* Floats to whole numbers, halves to the even one. */
 GpValue *gp_round_even(GpLower *lo, GpValue *x);

@@ -18,7 +18,7 @@ bool gp_lower_elem(const GpType *t, GpElem *out) {
     return true;
 }
 
-/* Views that are their tensor; the type says the rest. */
+/* Views that are their tensor and the padding beyond it; the type says the rest. */
 static bool is_raw_view(const GpType *t) {
     return gp_ty_is_lang(t, GpLang_GatherScatterView) || gp_ty_is_lang(t, GpLang_StridedView);
 }
@@ -29,7 +29,7 @@ bool gp_lower_is_view(const GpType *t) {
 }
 
 static bool is_handle(const GpType *t) {
-    return gp_ty_is_lang(t, GpLang_Tile) || gp_ty_is_lang(t, GpLang_Tensor) || is_raw_view(t);
+    return gp_ty_is_lang(t, GpLang_Tile) || gp_ty_is_lang(t, GpLang_Tensor);
 }
 
 bool gp_lower_is_partition(const GpType *t) {
@@ -107,7 +107,7 @@ static uint32_t count_ref(GpLower *lo, const GpType *t) {
 static uint32_t count_adt(GpLower *lo, const GpType *t) {
     if (is_handle(t) || gp_ty_is_lang(t, GpLang_ThreadIndex) || gp_ty_is_lang(t, GpLang_Global))
         return 1;
-    if (is_pair(t))
+    if (is_pair(t) || is_raw_view(t))
         return 2;
     if (gp_lower_is_partition(t))
         return GP_VIEW_LEAD + GP_VIEW_PER_AXIS * (uint32_t)gp_lower_adt_shape(lo, t).rank;
@@ -307,7 +307,7 @@ static const GpIrType *pointers_leaf(GpLower *lo, const GpType *t, uint32_t k) {
 }
 
 static const GpIrType *adt_leaf(GpLower *lo, const GpType *t, uint32_t k) {
-    if (gp_lower_is_partition(t))
+    if (gp_lower_is_partition(t) || is_raw_view(t))
         return partition_leaf(lo, t, k);
     if (gp_ty_is_lang(t, GpLang_PointerTile))
         return pointers_leaf(lo, t, k);

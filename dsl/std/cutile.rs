@@ -66,7 +66,7 @@ pub mod core {
         #[intrinsic = "TensorLoad"]
         pub fn load(&self) -> Tile<E, S>;
         #[intrinsic = "TensorStore"]
-        pub fn store(&mut self, tile: Tile<E, S>);
+        pub fn store(&mut self, tile: Tile<E, S>) -> Token;
         #[intrinsic = "TensorLoadLike"]
         pub fn load_like<F: ElementType, const R: [i32; N]>(&self, like: &Tensor<F, R>) -> Tile<E, R>;
         #[intrinsic = "TensorLoadTile"]
@@ -81,7 +81,15 @@ pub mod core {
         pub unsafe fn partition_full_mut<const R: [i32; N]>(&self, shape: Shape<R>) -> PartitionMut<E, R>;
         #[intrinsic = "TensorShape"]
         pub fn shape(&self) -> Shape<'static, S>;
+        #[intrinsic = "TensorAddress"]
+        pub fn as_ptr(&self) -> *const E;
+        #[intrinsic = "TokenValue"]
+        pub fn token(&self) -> Token;
+        #[intrinsic = "TokenValue"]
+        pub unsafe fn set_token(&self, token: Token);
     }
+    #[intrinsic = "TensorBase"]
+    pub fn get_tensor_base<E: ElementType, const S: [i32; N]>(tensor: &Tensor<E, S>) -> PointerTile<*mut E, { [] }>;
 
     impl<E: ElementType, const S: [i32; N]> Partition<E, S> {
         #[intrinsic = "PartitionLoad"]
@@ -237,6 +245,7 @@ pub mod core {
     pub unsafe fn store_view_tko_mapped_mut<E: ElementType, const S: [i32; N], const M: [i32; N], const RANK: usize, O: ordering::Mode, C: scope::Mode, T: tma::Mode>(view: &mut MappedPartitionMut<E, S, M>, tile: Tile<E, S>, index: [i32; RANK], memory_ordering: O, memory_scope: C, latency: Option<i32>, tma: T) -> Token;
 
     // Tokens order accesses in the peer's IR. Here accesses keep the order of the source.
+    #[lang = "Token"]
     #[derive(Clone, Copy)]
     pub struct Token {}
     #[derive(Clone, Copy)]
@@ -245,6 +254,13 @@ pub mod core {
     pub fn new_token_unordered() -> Token;
     #[intrinsic = "TokenValue"]
     pub fn join_tokens(tokens: &[Token]) -> Token;
+    #[intrinsic = "TokenValue"]
+    pub unsafe fn memory_fence_alias_tko(token: Token) -> Token;
+    // A launch starts when the one before it on its stream has ended, and sees all that it wrote.
+    #[intrinsic = "TokenValue"]
+    pub unsafe fn gdc_launch_dependents_tko(token: Option<Token>) -> Token;
+    #[intrinsic = "TokenValue"]
+    pub unsafe fn gdc_wait_tko(token: Option<Token>) -> Token;
     #[intrinsic = "TokenValue"]
     pub fn get_tensor_token<E: ElementType, const S: [i32; N]>(tensor: &Tensor<E, S>) -> Token;
     #[intrinsic = "TokenValue"]
@@ -257,7 +273,7 @@ pub mod core {
     #[intrinsic = "TensorLoad"]
     pub fn load_tile_mut<E: ElementType, const S: [i32; N]>(y: &mut Tensor<E, S>) -> Tile<E, S>;
     #[intrinsic = "TensorStore"]
-    pub fn store_tile<E: ElementType, const S: [i32; N]>(y: &mut Tensor<E, S>, tile: Tile<E, S>);
+    pub fn store_tile<E: ElementType, const S: [i32; N]>(y: &mut Tensor<E, S>, tile: Tile<E, S>) -> Token;
     #[intrinsic = "TensorLoadLike"]
     pub fn load_tile_like<E: ElementType, F: ElementType, const S: [i32; N], const R: [i32; N]>(x: &Tensor<E, S>, y: &Tensor<F, R>) -> Tile<E, R>;
     #[intrinsic = "TensorLoadTile"]
@@ -306,6 +322,8 @@ pub mod core {
     pub fn cat<E: ElementType, const S: [i32; N], const R: [i32; N], const O: [i32; N]>(lhs: Tile<E, S>, rhs: Tile<E, R>, dim: i32) -> Tile<E, O>;
     #[intrinsic = "ExtractPart"]
     pub fn extract<E: ElementType, const S: [i32; N], const R: [i32; N], const RANK: usize>(source: Tile<E, S>, indices: [Tile<i32, { [] }>; RANK]) -> Tile<E, R>;
+    #[intrinsic = "InsertPart"]
+    pub unsafe fn insert<E: ElementType, const S: [i32; N], const R: [i32; N], const RANK: usize>(source: Tile<E, S>, destination: Tile<E, R>, indices: [Tile<i32, { [] }>; RANK]) -> Tile<E, R>;
     #[intrinsic = "ShapeDim"]
     pub fn get_shape_dim<const S: [i32; N]>(shape: Shape<S>, dim_idx: i32) -> i32;
     #[intrinsic = "TensorShapeArray"]
@@ -323,6 +341,8 @@ pub mod core {
     pub fn reduce_min<E: ElementType, const S: [i32; N], const R: [i32; N]>(x: Tile<E, S>, dim: i32) -> Tile<E, R>;
     #[intrinsic = "ReduceTile"]
     pub fn reduce_max<E: ElementType, const S: [i32; N], const R: [i32; N]>(x: Tile<E, S>, dim: i32) -> Tile<E, R>;
+    #[intrinsic = "ReduceTile"]
+    pub fn reduce_xor<E: IntElement, const S: [i32; N], const R: [i32; N]>(x: Tile<E, S>, dim: i32) -> Tile<E, R>;
     #[intrinsic = "ReduceWith"]
     pub fn reduce<E: ElementType, const S: [i32; N], const R: [i32; N], F: Fn(E, E) -> E>(operand: Tile<E, S>, dim: i32, identity: E, f: F) -> Tile<E, R>;
     #[intrinsic = "ScanTile"]
@@ -336,6 +356,8 @@ pub mod core {
     #[intrinsic = "MatMul"]
     pub fn mmai<A: IntElement, const L: [i32; N], const R: [i32; N], const O: [i32; N], U: signedness::Mode, V: signedness::Mode>(lhs: Tile<A, L>, rhs: Tile<A, R>, acc: Tile<i32, O>, signedness_lhs: U, signedness_rhs: V) -> Tile<i32, O>;
 
+    #[intrinsic = "MatMul"]
+    pub unsafe fn mmaf_with_fast_acc<A: FloatElement, C: FloatElement, const L: [i32; N], const R: [i32; N], const O: [i32; N], F: fast_acc::Mode>(lhs: Tile<A, L>, rhs: Tile<A, R>, acc: Tile<C, O>, fast_acc: F) -> Tile<C, O>;
     #[intrinsic = "MatMulScaled"]
     pub fn mmaf_scaled<A: ElementType, B: ElementType, const L: [i32; N], const R: [i32; N], const O: [i32; N], const U: [i32; N], const V: [i32; N]>(lhs: Tile<A, L>, rhs: Tile<A, R>, acc: Tile<f32, O>, lhs_scale: Tile<B, U>, rhs_scale: Tile<B, V>) -> Tile<f32, O>;
     #[intrinsic = "PackBytes"]
@@ -442,26 +464,42 @@ pub mod core {
     pub fn exti<FROM: ElementType, TO: IntElement, const S: [i32; N]>(x: Tile<FROM, S>) -> Tile<TO, S>;
     #[intrinsic = "NamedConvert"]
     pub fn trunci<FROM: IntElement, TO: ElementType, const S: [i32; N], O: overflow::Mode>(x: Tile<FROM, S>, overflow: O) -> Tile<TO, S>;
+    #[intrinsic = "ConvertTile"]
+    pub unsafe fn ftoi_saturating<FROM: FloatElement, TO: IntElement, const S: [i32; N], M: saturating::Mode>(x: Tile<FROM, S>, saturating: M) -> Tile<TO, S>;
+    #[intrinsic(ApproxMode, "exp")]
+    pub unsafe fn exp_with_rounding<E: FloatElement, const S: [i32; N], R: rounding::Mode>(x: Tile<E, S>, rounding: R) -> Tile<E, S>;
+    #[intrinsic(ApproxMode, "tanh")]
+    pub unsafe fn tanh_with_rounding<E: FloatElement, const S: [i32; N], R: rounding::Mode>(x: Tile<E, S>, rounding: R) -> Tile<E, S>;
+    #[intrinsic = "TilePowi"]
+    pub unsafe fn fpowi<E: FloatElement, I: IntElement, const S: [i32; N]>(x: Tile<E, S>, exponent: Tile<I, S>) -> Tile<E, S>;
+    #[op = "pow"]
+    pub unsafe fn fpowf<E: FloatElement, const S: [i32; N]>(x: Tile<E, S>, exponent: Tile<E, S>) -> Tile<E, S>;
     #[intrinsic = "BitcastTile"]
     pub fn bitcast<FROM: ElementType, TO: ElementType, const S: [i32; N]>(source: Tile<FROM, S>) -> Tile<TO, S>;
-    #[intrinsic = "Assume"]
+    #[intrinsic = "SameValue"]
     pub unsafe fn assume_div_by<T, const A: i32>(x: T) -> T;
-    #[intrinsic = "Assume"]
+    #[intrinsic = "SameValue"]
     pub unsafe fn assume_div_by_every_along<T, const A: i32, const B: i32, const C: i32>(x: T) -> T;
-    #[intrinsic = "Assume"]
+    #[intrinsic = "SameValue"]
     pub unsafe fn assume_bounds_lower<T, const A: i32>(x: T) -> T;
-    #[intrinsic = "Assume"]
+    #[intrinsic = "SameValue"]
     pub unsafe fn assume_bounds_upper<T, const A: i32>(x: T) -> T;
-    #[intrinsic = "Assume"]
+    #[intrinsic = "SameValue"]
     pub unsafe fn assume_bounds<T, const A: i32, const B: i32>(x: T) -> T;
-    #[intrinsic = "Assume"]
+    #[intrinsic = "SameValue"]
     pub unsafe fn assume_same_elements_1d<T, const A: i32>(x: T) -> T;
-    #[intrinsic = "Assume"]
+    #[intrinsic = "SameValue"]
     pub unsafe fn assume_same_elements_2d<T, const A: i32, const B: i32>(x: T) -> T;
-    #[intrinsic = "Assume"]
+    #[intrinsic = "SameValue"]
     pub unsafe fn assume_same_elements_3d<T, const A: i32, const B: i32, const C: i32>(x: T) -> T;
-    #[intrinsic = "Assume"]
+    #[intrinsic = "SameValue"]
     pub unsafe fn assume_same_elements_4d<T, const A: i32, const B: i32, const C: i32, const D: i32>(x: T) -> T;
+    #[intrinsic = "SameValue"]
+    pub unsafe fn assume_div_by_raw<T>(x: T, divisor: u64, every: Option<i64>, along: Option<i64>) -> T;
+    #[intrinsic = "SameValue"]
+    pub unsafe fn assume_bounds_raw<T>(x: T, lower: Option<i64>, upper: Option<i64>) -> T;
+    #[intrinsic = "SameValue"]
+    pub unsafe fn assume_same_elements_raw<T, const RANK: usize>(x: T, groups: [i64; RANK]) -> T;
     #[intrinsic(MinMax, "min")]
     pub fn min<E: ElementType>(a: E, b: E) -> E;
     #[intrinsic(MinMax, "max")]
@@ -474,6 +512,12 @@ pub mod core {
     pub fn ceil_div<E: IntElement>(a: E, b: E) -> E;
 
     // Pointers: an address and offsets of elements from it
+
+    pub trait Pointer {
+        type Element;
+    }
+    impl<E: ElementType> Pointer for *mut E { type Element = E; }
+    impl<E: ElementType> Pointer for *const E { type Element = E; }
 
     #[lang = "PointerTile"]
     #[derive(Clone, Copy)]
@@ -490,9 +534,19 @@ pub mod core {
         pub fn reshape<const R: [i32; N]>(self, shape: Shape<R>) -> PointerTile<P, R>;
     }
     #[intrinsic = "PointerToTile"]
-    pub fn pointer_to_tile<E: ElementType>(ptr: *mut E) -> PointerTile<*mut E, { [] }>;
+    pub fn pointer_to_tile<P: Pointer>(ptr: P) -> PointerTile<P, { [] }>;
     #[intrinsic = "TileToPointer"]
     pub fn tile_to_pointer<P>(tile: PointerTile<P, { [] }>) -> P;
+    #[intrinsic = "SameValue"]
+    pub unsafe fn ptr_with_attr_none<P, const S: [i32; N]>(source: PointerTile<P, S>) -> PointerTile<P, S>;
+    #[intrinsic = "SameValue"]
+    pub fn cast_const<E: ElementType>(ptr: *mut E) -> *const E;
+    #[intrinsic = "SameValue"]
+    pub fn cast_mut<E: ElementType>(ptr: *const E) -> *mut E;
+    #[intrinsic = "SameValue"]
+    pub fn cast_tile_const<E: ElementType, const S: [i32; N]>(tile: PointerTile<*mut E, S>) -> PointerTile<*const E, S>;
+    #[intrinsic = "SameValue"]
+    pub fn cast_tile_mut<E: ElementType, const S: [i32; N]>(tile: PointerTile<*const E, S>) -> PointerTile<*mut E, S>;
     #[intrinsic = "PointerOffset"]
     pub fn addptr<P, const S: [i32; N]>(ptr: PointerTile<P, S>, offset: i32) -> PointerTile<P, S>;
     #[intrinsic = "PointerOffset"]
@@ -506,9 +560,9 @@ pub mod core {
     #[intrinsic = "PointersToInt"]
     pub fn ptr_to_int<P, I: IntElement, const S: [i32; N]>(source: PointerTile<P, S>) -> Tile<I, S>;
     #[intrinsic = "PointersToPointers"]
-    pub fn ptr_to_ptr<A: ElementType, B: ElementType, const S: [i32; N]>(source: PointerTile<*mut A, S>) -> PointerTile<*mut B, S>;
+    pub fn ptr_to_ptr<P: Pointer, Q: Pointer, const S: [i32; N]>(source: PointerTile<P, S>) -> PointerTile<Q, S>;
     #[intrinsic = "LoadPointers"]
-    pub unsafe fn load_ptr_tko<E: ElementType, const S: [i32; N], O: ordering::Mode, C: scope::Mode, const CYCLES: i32>(source: PointerTile<*mut E, S>, memory_ordering: O, memory_scope: Option<C>, mask: Option<Tile<bool, S>>, padding_value: Option<E>, token: Option<Token>, latency: Latency<CYCLES>) -> (Tile<E, S>, Token);
+    pub unsafe fn load_ptr_tko<P: Pointer, const S: [i32; N], O: ordering::Mode, C: scope::Mode, const CYCLES: i32>(source: PointerTile<P, S>, memory_ordering: O, memory_scope: Option<C>, mask: Option<Tile<bool, S>>, padding_value: Option<P::Element>, token: Option<Token>, latency: Latency<CYCLES>) -> (Tile<P::Element, S>, Token);
     #[intrinsic = "StorePointers"]
     pub unsafe fn store_ptr_tko<E: ElementType, const S: [i32; N], O: ordering::Mode, C: scope::Mode, const CYCLES: i32>(destination: PointerTile<*mut E, S>, value: Tile<E, S>, memory_ordering: O, memory_scope: Option<C>, mask: Option<Tile<bool, S>>, token: Option<Token>, latency: Latency<CYCLES>) -> Token;
     #[intrinsic = "AtomicUpdate"]
@@ -583,6 +637,12 @@ pub mod core {
         pub struct NearestEven;
         impl Mode for NearestEven {}
         #[derive(Clone, Copy)]
+        pub struct NearestAway;
+        impl Mode for NearestAway {}
+        #[derive(Clone, Copy)]
+        pub struct NearestIntToZero;
+        impl Mode for NearestIntToZero {}
+        #[derive(Clone, Copy)]
         pub struct PositiveInf;
         impl Mode for PositiveInf {}
         #[derive(Clone, Copy)]
@@ -646,6 +706,24 @@ pub mod core {
         impl<'a, const P: [i32; N]> Mode for crate::core::Array<'a, P> {}
     }
     pub mod tma {
+        pub trait Mode {}
+        #[derive(Clone, Copy)]
+        pub struct Enabled;
+        impl Mode for Enabled {}
+        #[derive(Clone, Copy)]
+        pub struct Disabled;
+        impl Mode for Disabled {}
+    }
+    pub mod saturating {
+        pub trait Mode {}
+        #[derive(Clone, Copy)]
+        pub struct Enabled;
+        impl Mode for Enabled {}
+        #[derive(Clone, Copy)]
+        pub struct Disabled;
+        impl Mode for Disabled {}
+    }
+    pub mod fast_acc {
         pub trait Mode {}
         #[derive(Clone, Copy)]
         pub struct Enabled;
@@ -766,7 +844,15 @@ pub mod core {
 
 // The peer's raw views.
 pub mod tileir {
-    use crate::core::*;
+    pub use crate::core::*;
+
+    pub trait View {
+        type Element;
+    }
+    impl<E: ElementType, const S: [i32; N], const AXIS: i32> View for GatherScatterView<E, S, AXIS> { type Element = E; }
+    impl<E: ElementType, const S: [i32; N], const STEPS: [i32; N], const MAP: [i32; N]> View for StridedView<E, S, STEPS, MAP> { type Element = E; }
+    impl<E: ElementType, const S: [i32; N]> View for Partition<E, S> { type Element = E; }
+    impl<E: ElementType, const S: [i32; N]> View for PartitionMut<E, S> { type Element = E; }
 
     #[lang = "GatherScatterView"]
     pub struct GatherScatterView<E: ElementType, const S: [i32; N], const AXIS: i32> {}
@@ -782,4 +868,10 @@ pub mod tileir {
     pub unsafe fn make_strided_view<E: ElementType, const T: [i32; N], const S: [i32; N], const STEPS: [i32; N], const MAP: [i32; N], P: padding::Mode>(tensor_view: &Tensor<E, T>, tile: Shape<S>, padding_value: P) -> StridedView<E, S, STEPS, MAP>;
     #[intrinsic = "LoadStrided"]
     pub unsafe fn load_strided_view_tko<E: ElementType, const S: [i32; N], const STEPS: [i32; N], const MAP: [i32; N], const RANK: usize, O: ordering::Mode, C: scope::Mode>(view: &StridedView<E, S, STEPS, MAP>, index: [i32; RANK], token: Token, memory_ordering: O, memory_scope: C) -> (Tile<E, S>, Token);
+    #[intrinsic = "LoadView"]
+    pub unsafe fn load_view_raw<V: View, I, const S: [i32; N], const RANK: usize, O: ordering::Mode, C: scope::Mode, T: tma::Mode>(view: &V, index: I, token: Option<Token>, memory_ordering: O, memory_scope: C, tma: T, latency: Option<i32>, inbounds: [bool; RANK], shape: Shape<S>) -> (Tile<V::Element, S>, Token);
+    #[intrinsic = "StoreView"]
+    pub unsafe fn store_view_raw<V: View, I, const S: [i32; N], const RANK: usize, O: ordering::Mode, C: scope::Mode, T: tma::Mode>(view: &V, tile: Tile<V::Element, S>, index: I, token: Option<Token>, memory_ordering: O, memory_scope: C, tma: T, latency: Option<i32>, inbounds: [bool; RANK]) -> Token;
+    #[intrinsic = "AtomicView"]
+    pub unsafe fn atomic_red_view_raw<V: View, I, const S: [i32; N], M: atomic::Mode, O: ordering::Mode, C: scope::Mode>(view: &V, value: Tile<V::Element, S>, index: I, mode: M, memory_ordering: O, memory_scope: C, token: Option<Token>) -> Token;
 }

@@ -40,3 +40,18 @@ fn impure(z: &mut Tensor<i32, {[4]}>) {
     z.store(z.load());
 }
 //@ call impure(part i32 [8] tile [4])
+#[tile]
+fn away(z: &mut Tensor<f32, {[4]}>) {
+    z.store(addf(z.load(), z.load(), rounding::NearestAway, ftz::Disabled));
+}
+//@ call away(part f32 [8] tile [4])
+#[tile]
+fn root(z: &mut Tensor<f32, {[4]}>) {
+    z.store(sqrt(z.load(), rounding::NearestAway, ftz::Disabled));
+}
+//@ call root(part f32 [8] tile [4])
+#[tile]
+fn exact(z: &mut Tensor<f32, {[4]}>) {
+    z.store(unsafe { exp_with_rounding(z.load(), rounding::NearestEven) });
+}
+//@ call exact(part f32 [8] tile [4])

@@ -15,3 +15,19 @@ unsafe fn c(x: *mut f32, i: *mut i32) {
     let y = p.offset_tile(scalar_to_tile(1.0f32));
     let z = load_ptr_tko(p, ordering::Weak, None::<scope::TileBlock>, None, Some(1i32), None, Latency::<0>);
 }
+// What a constant pointer points at is read only, and the addresses of a tensor are constant.
+#[tile]
+unsafe fn d(z: &mut Tensor<f32, {[4]}>, x: *const f32) {
+    let p = pointer_to_tile(x);
+    let (t, k) = load_ptr_tko(p, ordering::Weak, None::<scope::TileBlock>, None, None, None, Latency::<0>);
+    let s = store_ptr_tko(p, t, ordering::Weak, None::<scope::TileBlock>, None, None, Latency::<0>);
+    let q: *mut f32 = z.as_ptr();
+    let n = pointer_to_tile(3);
+    z.set_token(t);
+    let r: i32 = z.store(z.load());
+}
+#[tile]
+fn e(z: &mut Tensor<f32, {[4]}>) {
+    z.set_token(z.token());
+    let p = z.as_ptr();
+}
