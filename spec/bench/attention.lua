@@ -106,7 +106,7 @@ local function measure(row)
   local o, scale = gpu.empty(shape, "bf16"), attention.log2_e / depth ^ 0.5
   scale = string.unpack("<f", string.pack("<f", scale))
   local function calls(kernel, tile)
-    local turn, part, fixed = 0, o:permute({ 2, 1, 3 }):tiles { tile[1], 1, depth }, kernel:with { BN = tile[2] }
+    local turn, part, fixed = 0, o:permute({ 2, 1, 3 }):tiles { tile[1], 1, depth }, kernel:with { N = tile[2] // 8 }
     local function at(i) fixed:run(part, inputs[i][1], inputs[i][2], inputs[i][3], scale) end
     return function()
       turn = turn % sets + 1

@@ -25,7 +25,7 @@ end
 local function attention_kernel(number)
   local name, shape = "attention_" .. number, { 1, 256, 128 }
   local q, o = gpu.zeros(shape, "bf16"), gpu.empty(shape, "bf16")
-  return name, attention.source("full", name), { BN = 128 }, { o:permute({ 2, 1, 3 }):tiles { 128, 1, 128 }, q, q, q, 1 }
+  return name, attention.source("full", name), { N = 16 }, { o:permute({ 2, 1, 3 }):tiles { 128, 1, 128 }, q, q, q, 1 }
 end
 
 local function measure(what, make, number)
