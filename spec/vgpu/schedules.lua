@@ -31,7 +31,7 @@ local k = gpu.kernels [[
       c.store(convert_tile(acc));
   }
   #[tile]
-  fn attention<const BM: i32, const BN: i32, const D: i32, const CAUSAL: bool>(
+  fn attention<const BM: i32, const BN: i32, const D: i32, const CAUSAL: bool, const CAPPED: bool>(
       o: &mut Tensor<f32, {[BM, D]}>, q: &Tensor<bf16, {[-1, D]}>, k: &Tensor<bf16, {[-1, D]}>,
       v: &Tensor<bf16, {[-1, D]}>, scale: f32) {
       let i = program_id(0);
@@ -42,7 +42,8 @@ local k = gpu.kernels [[
       let mut acc = constant(0.0f32, shape![BM, D]);
       let all = if CAUSAL { i * BM / BN } else { num_tiles(&pk, 0) };
       for j in 0..all {
-          let scores = mma(tq, pk.load([j, 0]).transpose(), constant(0.0f32, shape![BM, BN]));
+          let products = mma(tq, pk.load([j, 0]).transpose(), constant(0.0f32, shape![BM, BN]));
+          let scores = if CAPPED { tanh(products * scale, rounding::Approx) * (3.0 / scale) } else { products };
           let next = max_tile(most, reduce_max(scores, 1).reshape(shape![BM, 1]) * scale);
           let weights = exp2(scores * scale - next.broadcast(shape![BM, BN]));
           let shrink = exp2(most - next);
@@ -194,7 +195,12 @@ for _, shape in ipairs(SHAPES) do
   end
 end
 
-local function attended(q, keys, v, scale, is_causal)
+local function capped(s)
+  local t = math.exp(2 * s)
+  return 3 * (t - 1) / (t + 1)
+end
+
+local function attended(q, keys, v, scale, is_causal, is_capped)
   local out = {}
   for i = 1, #q do
     local weights, sum, most = {}, 0, -math.huge
@@ -202,7 +208,8 @@ local function attended(q, keys, v, scale, is_causal)
     for j = 1, seen do
       local s = 0
       for d = 1, #q[i] do s = s + q[i][d] * keys[j][d] end
-      weights[j], most = s * scale, math.max(most, s * scale)
+      s = is_capped and capped(s * scale) or s * scale
+      weights[j], most = s, math.max(most, s)
     end
     out[i] = {}
     for j = 1, seen do
@@ -221,17 +228,18 @@ end
 for _, case in ipairs {
   { 128, 256, 64, 64, 64, "attention" }, { 256, 128, 128, 128, 64, "attention" }, { 128, 384, 64, 128, 64, "attention" },
   { 256, 256, 64, 128, 64, "attention", true }, { 256, 256, 64, 128, 64, "masked", true },
+  { 256, 384, 64, 128, 64, "attention", false, true },
 } do
-  local rows, keys, depth, bm, bn, kernel, is_causal = table.unpack(case)
+  local rows, keys, depth, bm, bn, kernel, is_causal, is_capped = table.unpack(case)
   local q, key, v = small_numbers(rows, depth, 0), small_numbers(keys, depth, 2), small_numbers(keys, depth, 5)
   local scale = 1 / 64
-  local wanted = attended(q, key, v, scale, is_causal)
+  local wanted = attended(q, key, v, scale, is_causal, is_capped)
   local tq, tk, tv = gpu.from_table(q, "bf16"), gpu.from_table(key, "bf16"), gpu.from_table(v, "bf16")
-  local name = is_causal and "causal " .. kernel or kernel
+  local name = (is_causal and "causal " or is_capped and "capped " or "") .. kernel
   each_schedule(("%s %dx%dx%d"):format(name, rows, keys, depth), { {}, { persistent = true }, { stages = 2 }, { warps = 4 } },
     function(title, schedule)
       local options = { BN = bn }
-      if kernel == "attention" then options.CAUSAL = is_causal or false end
+      if kernel == "attention" then options.CAUSAL, options.CAPPED = is_causal or false, is_capped or false end
       for field, value in pairs(schedule) do options[field] = value end
       local o = gpu.zeros { rows, depth }
       k[kernel]:with(options)(o:tiles { bm, depth }, tq, tk, tv, scale):sync()
