@@ -101,6 +101,16 @@ static LLVMValueRef e8m0_from_float(GpEmit *e, LLVMValueRef v) {
     return as_byte(e, LLVMBuildSelect(e->b, is_none, u32(e, 0xff), code, ""));
 }
 
+/* f8e5m3fnu as the top of an f32 with another bias; all ones is NaN. */
+static LLVMValueRef e5m3_to_float(GpEmit *e, LLVMValueRef v) {
+    LLVMValueRef code = LLVMBuildZExt(e->b, v, i32(e), "");
+    LLVMValueRef is_nan = LLVMBuildICmp(e->b, LLVMIntEQ, code, u32(e, 0xff), "");
+    LLVMValueRef value = as_float(e, LLVMBuildShl(e->b, code, u32(e, 20), ""));
+    value = LLVMBuildFMul(e->b, value, LLVMConstReal(f32(e), 0x1p112), "");
+    LLVMValueRef bits = LLVMBuildBitCast(e->b, value, i32(e), "");
+    return as_float(e, LLVMBuildSelect(e->b, is_nan, u32(e, 0x7fc00000), bits, ""));
+}
+
 /* f4e2m1fn: its magnitude as the top of an f32 with another bias. */
 static LLVMValueRef e2m1_to_float(GpEmit *e, LLVMValueRef v) {
     LLVMValueRef code = LLVMBuildZExt(e->b, v, i32(e), "");
@@ -180,6 +190,24 @@ static LLVMValueRef e5m2_from_float(GpEmit *e, LLVMValueRef v) {
     return LLVMBuildTrunc(e->b, bits, LLVMInt8TypeInContext(e->ctx), "");
 }
 
+/* f8e5m3fnu is the upper part of an f16, whose greatest numbers it has twice as great: those are
+** halved. */
+static LLVMValueRef e5m3_from_float(GpEmit *e, LLVMValueRef v) {
+    LLVMTypeRef i16 = LLVMInt16TypeInContext(e->ctx);
+    LLVMValueRef zero = LLVMConstReal(f32(e), 0.0), half = LLVMConstReal(f32(e), 0.5);
+    LLVMValueRef is_none = LLVMBuildFCmp(e->b, LLVMRealULT, v, zero, "");
+    LLVMValueRef x = gp_emit_intrinsic(e, "llvm.fabs", f32(e), &v, 1);
+    LLVMValueRef is_great = LLVMBuildFCmp(e->b, LLVMRealOGE, x, LLVMConstReal(f32(e), 32768.0), "");
+    x = LLVMBuildSelect(e->b, is_great, LLVMBuildFMul(e->b, x, half, ""), x, "");
+    LLVMValueRef bits = narrow_by_odd(e, x, LLVMHalfTypeInContext(e->ctx), i16);
+    bits = round_bits(e, bits, is_none, 7, 1u << 9);
+    LLVMValueRef code = LLVMBuildZExt(e->b, LLVMBuildLShr(e->b, bits, LLVMConstInt(i16, 7, false), ""), i32(e), "");
+    code = LLVMBuildSelect(e->b, is_great, LLVMBuildAdd(e->b, code, u32(e, 8), ""), code, "");
+    LLVMValueRef is_over = LLVMBuildICmp(e->b, LLVMIntUGT, code, u32(e, 254), "");
+    code = LLVMBuildSelect(e->b, is_over, u32(e, 254), code, "");
+    return as_byte(e, LLVMBuildSelect(e->b, is_none, u32(e, 0xff), code, ""));
+}
+
 LLVMValueRef gp_emit_to_float(GpEmit *e, GpElem elem, LLVMValueRef v) {
     if (elem == GpElem_F64 || elem == GpElem_F32 || elem == GpElem_TF32)
         return v;
@@ -195,6 +223,8 @@ LLVMValueRef gp_emit_to_float(GpEmit *e, GpElem elem, LLVMValueRef v) {
     }
     if (elem == GpElem_F8E8)
         return e8m0_to_float(e, v);
+    if (elem == GpElem_F8E5M3)
+        return e5m3_to_float(e, v);
     if (elem == GpElem_F4E2)
         return e2m1_to_float(e, v);
     return elem == GpElem_F8E4 ? e4m3_to_float(e, v) : e5m2_to_float(e, v);
@@ -220,6 +250,8 @@ LLVMValueRef gp_emit_from_float(GpEmit *e, GpElem elem, LLVMValueRef v) {
     }
     if (elem == GpElem_F8E8)
         return e8m0_from_float(e, v);
+    if (elem == GpElem_F8E5M3)
+        return e5m3_from_float(e, v);
     if (elem == GpElem_F4E2)
         return e2m1_from_float(e, v);
     return elem == GpElem_F8E4 ? e4m3_from_float(e, v) : e5m2_from_float(e, v);

@@ -75,6 +75,8 @@ uint8_t gp_f8e5m2_from_f64(double v);
 /* A power of two from 2^-127 to 2^127, to which it saturates; negative numbers become NaN. */
 float gp_f32_from_f8e8m0(uint8_t bits);
 uint8_t gp_f8e8m0_from_f64(double v);
+float gp_f32_from_f8e5m3(uint8_t bits);
+uint8_t gp_f8e5m3_from_f64(double v); /* saturates to 114688; negative numbers become NaN */
 float gp_f32_from_f4e2m1(uint8_t bits);
 uint8_t gp_f4e2m1_from_f64(double v); /* saturates to 6, also NaN */
 float gp_tf32_from_f32(float v); /* nearest even on 10 mantissa bits */

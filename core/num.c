@@ -23,6 +23,7 @@ static const Format bf16 = {8, 7, Overflow_Infinity};
 static const Format tf32 = {8, 10, Overflow_Infinity};
 static const Format f8e4m3 = {4, 3, Overflow_Saturate};
 static const Format f8e5m2 = {5, 2, Overflow_Infinity};
+static const Format f8e5m3 = {5, 3, Overflow_Saturate}; /* has no sign: eight bits of magnitude */
 static const Format f4e2m1 = {2, 1, Overflow_Finite};
 
 static uint64_t bits_of_double(double v) {
@@ -132,6 +133,8 @@ uint8_t gp_f8e5m2_from_f32(float v) { return (uint8_t)encode(f8e5m2, (double)v);
 uint8_t gp_f8e5m2_from_f64(double v) { return (uint8_t)encode(f8e5m2, v); }
 float gp_f32_from_f4e2m1(uint8_t bits) { return decode(f4e2m1, bits & 0xf); }
 uint8_t gp_f4e2m1_from_f64(double v) { return (uint8_t)encode(f4e2m1, v); }
+float gp_f32_from_f8e5m3(uint8_t bits) { return decode(f8e5m3, bits); }
+uint8_t gp_f8e5m3_from_f64(double v) { return v < 0 ? 0xff : (uint8_t)encode(f8e5m3, fabs(v)); }
 float gp_f32_from_f8e8m0(uint8_t bits) { return bits == 0xff ? NAN : ldexpf(1, bits - 127); }
 /* Halfway between two powers of two is the one with the even code. */
 uint8_t gp_f8e8m0_from_f64(double v) {

@@ -49,6 +49,8 @@ static uint64_t encode(GpScalar v) {
         return gp_f8e5m2_from_f64(v.f);
     case GpElem_F8E8:
         return gp_f8e8m0_from_f64(v.f);
+    case GpElem_F8E5M3:
+        return gp_f8e5m3_from_f64(v.f);
     case GpElem_F4E2:
         return gp_f4e2m1_from_f64(v.f);
     case GpElem_I64:
@@ -98,6 +100,8 @@ static GpScalar decode(GpElem elem, uint64_t bits) {
         return make_float(elem, (double)gp_f32_from_f8e5m2((uint8_t)bits));
     case GpElem_F8E8:
         return make_float(elem, (double)gp_f32_from_f8e8m0((uint8_t)bits));
+    case GpElem_F8E5M3:
+        return make_float(elem, (double)gp_f32_from_f8e5m3((uint8_t)bits));
     case GpElem_F4E2:
         return make_float(elem, (double)gp_f32_from_f4e2m1((uint8_t)bits));
     case GpElem_I64:
@@ -193,6 +197,8 @@ static bool is_out_of_range(double v, GpScalar rounded) {
         return fabs(v) > 464.0;
     if (rounded.elem == GpElem_F4E2)
         return fabs(v) > 7.0;
+    if (rounded.elem == GpElem_F8E5M3)
+        return !(v >= 0 && v <= 118784.0);
     if (rounded.elem == GpElem_F8E8)
         return !(v >= 0x1p-127 && v <= 0x1.8p127);
     return !isfinite(rounded.f);

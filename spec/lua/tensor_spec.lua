@@ -2,7 +2,7 @@
 local gpu = require "gpulua"
 assert(gpu.device(os.getenv "GPULUA_DEVICE" or "cpu"))
 
-local DTYPES = { "f64", "f32", "f16", "bf16", "tf32", "f8e4m3fn", "f8e5m2", "f8e8m0fnu", "f4e2m1fn", "i64", "i32", "i16", "i8", "u64", "u32", "u16", "u8", "bool" }
+local DTYPES = { "f64", "f32", "f16", "bf16", "tf32", "f8e4m3fn", "f8e5m2", "f8e8m0fnu", "f8e5m3fnu", "f4e2m1fn", "i64", "i32", "i16", "i8", "u64", "u32", "u16", "u8", "bool" }
 
 local function message_of(f, ...)
   local ok, err = pcall(f, ...)
@@ -99,6 +99,8 @@ describe("making a tensor", function()
     refuses("unknown dtype 'f33'; dtypes are f64, f32, f16", gpu.zeros, { 1 }, "f33")
     refuses("7.5 is no value of f4e2m1fn", gpu.full, { 1 }, 7.5, "f4e2m1fn")
     refuses("-1 is no value of f8e8m0fnu", gpu.full, { 1 }, -1, "f8e8m0fnu")
+    refuses("-1 is no value of f8e5m3fnu", gpu.full, { 1 }, -1, "f8e5m3fnu")
+    refuses("120000 is no value of f8e5m3fnu", gpu.full, { 1 }, 120000, "f8e5m3fnu")
     refuses("300 is no value of u8", gpu.full, { 1 }, 300, "u8")
     refuses("1.5 is no value of i32", gpu.full, { 1 }, 1.5, "i32")
     refuses("is no value of f32", gpu.full, { 1 }, "x")

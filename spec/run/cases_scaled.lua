@@ -21,7 +21,7 @@ local PRODUCT = [[
 ]]
 local ROWS = {
   { "f8e4m3fn", "f8e8m0fnu", 32 }, { "f8e5m2", "f8e8m0fnu", 32 }, { "f4e2m1fn", "f8e8m0fnu", 32 },
-  { "f4e2m1fn", "f8e8m0fnu", 16 }, { "f4e2m1fn", "f8e4m3fn", 16 },
+  { "f4e2m1fn", "f8e8m0fnu", 16 }, { "f4e2m1fn", "f8e4m3fn", 16 }, { "f4e2m1fn", "f8e5m3fnu", 16 },
 }
 
 local function drawn(random, values, rows, columns)

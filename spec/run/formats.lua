@@ -6,7 +6,7 @@
 local formats = {}
 
 -- mantissa and exponent bits; `finite`: no infinity, conversions saturate, all ones is NaN;
--- `whole`: no NaN either; `power`: the exponent is all there is; `code`: it has no arithmetic.
+-- `whole`: no NaN either; `unsigned`: what is negative is NaN; `power`: the exponent is all there is; `code`: it has no arithmetic.
 local function float(size, exponent, mantissa, options)
   local f = { class = "float", size = size, exponent = exponent, mantissa = mantissa, bits = size * 8 }
   for k, v in pairs(options or {}) do f[k] = v end
@@ -18,7 +18,7 @@ local function integer(class, size)
 end
 
 formats.list = {
-  "f64", "f32", "f16", "bf16", "tf32", "f8e4m3fn", "f8e5m2", "f8e8m0fnu", "f4e2m1fn",
+  "f64", "f32", "f16", "bf16", "tf32", "f8e4m3fn", "f8e5m2", "f8e8m0fnu", "f8e5m3fnu", "f4e2m1fn",
   "i64", "i32", "i16", "i8", "u64", "u32", "u16", "u8", "bool",
 }
 
@@ -28,6 +28,7 @@ local F = {
   tf32 = float(4, 8, 10, { shift = 13 }),
   f8e4m3fn = float(1, 4, 3, { finite = true }), f8e5m2 = float(1, 5, 2),
   f8e8m0fnu = float(1, 8, 0, { finite = true, power = true, code = true }),
+  f8e5m3fnu = float(1, 5, 3, { finite = true, code = true, unsigned = true }),
   f4e2m1fn = float(1, 2, 1, { finite = true, whole = true, code = true, bits = 4 }),
   i64 = integer("int", 8), i32 = integer("int", 4), i16 = integer("int", 2), i8 = integer("int", 1),
   u64 = integer("uint", 8), u32 = integer("uint", 4), u16 = integer("uint", 2), u8 = integer("uint", 1),
@@ -85,6 +86,7 @@ end
 -- The code of a float format for a double, rounded once.
 local function encode_small(f, v)
   if f.power then return encode_power(v) end
+  if f.unsigned then v = v < 0 and NAN or math.abs(v) end
   local sign = is_negative(v) and 1 << (f.exponent + f.mantissa) or 0
   local top = ((1 << f.exponent) - 1) << f.mantissa
   local limit = f.whole and top + (1 << f.mantissa) - 1 or f.finite and top + (1 << f.mantissa) - 2 or top
