@@ -38,10 +38,10 @@ static void begin(lua_State *L, Wanted *w) {
     gp_lua_check(L, gp_engine_device(w->g->engine, w->diags, &w->device));
 }
 
-/* Pushes the new tensor, contents undefined. */
+/* Pushes the new tensor, contents undefined; user value 1 is what it keeps. */
 static GpTensor *push_new(lua_State *L, const Wanted *w) {
     GpTensor *t = NULL;
-    GpBox *box = gp_box_push(L, GP_TENSOR, 0);
+    GpBox *box = gp_box_push(L, GP_TENSOR, 1);
     gp_lua_check(L, gp_tensor_new(w->device, w->elem, &w->shape, gp_lua_site(L), w->diags, &t));
     gp_box_fill(L, box, t);
     gp_lua_account(L, w->g, gp_tensor_bytes(t));
@@ -298,6 +298,34 @@ static int gpu_from_table(lua_State *L) {
     return create_from(L, &w, host);
 }
 
+/* A kernel that follows the addresses takes no loan of what is there, so what is enqueued on the tensors
+** is waited for, and the table keeps them. */
+static int gpu_addresses(lua_State *L) {
+    Wanted w = {.elem = GpElem_I64, .shape = {.rank = 1}};
+    luaL_checktype(L, 1, LUA_TTABLE);
+    int64_t count = w.shape.dim[0] = luaL_len(L, 1);
+    refuse_fields(L, count);
+    begin(L, &w);
+    uint8_t *host = push_buffer(L, &w, &count);
+    lua_createtable(L, (int)GP_MIN(count, 1 << 16), 0);
+    for (int64_t i = 0; i < count; i++) {
+        lua_geti(L, 1, i + 1);
+        GpBox *box = gp_box_test(L, -1, GP_TENSOR);
+        if (!box) return luaL_argerror(L, 1, "a list of tensors is expected");
+        if (gp_tensor_device(box->tensor) != w.device)
+            return luaL_argerror(L, 1, lua_pushfstring(L, "tensor %I is on %s, and the table on %s", (lua_Integer)i + 1,
+                                                       gp_device_info(gp_tensor_device(box->tensor))->name,
+                                                       gp_device_info(w.device)->name));
+        gp_lua_check(L, gp_tensor_sync(box->tensor, gp_lua_site(L), w.diags));
+        gp_scalar_store((GpScalar){.elem = GpElem_I64, .u = gp_tensor_address(box->tensor)}, host + 8 * i);
+        lua_rawseti(L, -2, i + 1);
+    }
+    create_from(L, &w, host);
+    lua_insert(L, -2);
+    lua_setiuservalue(L, -2, 1);
+    return 1;
+}
+
 /* The counterpart of t:to_bytes(). */
 static int gpu_from_bytes(lua_State *L) {
     Wanted w;
@@ -328,6 +356,7 @@ const GpLuaFn gp_lua_create_functions[] = {
     {"randn", gpu_randn, "randn{n, ..} [, dtype] -> Tensor", "Normal(0, 1) by Philox and Box-Muller."},
     {"seed", gpu_seed, "seed(n)", "Starts the random numbers over; a fresh state has seed 0."},
     {"from_table", gpu_from_table, "from_table(table [, dtype]) -> Tensor", "The values of nested tables; each must convert exactly to an integer dtype. dtype f32 unless said, bool when the first value is a boolean."},
+    {"addresses", gpu_addresses, "addresses{tensor, ..} -> Tensor", "A table of i64 for kernels that find tensors in one (load_tensor): where each begins. It keeps them; what they are afterwards used for is the script's to order."},
     {"from_bytes", gpu_from_bytes, "from_bytes(string, {n, ..} [, dtype]) -> Tensor", "The values in storage form, row-major, as t:to_bytes() gives them."},
     {NULL, NULL, NULL, NULL},
 };

@@ -27,6 +27,20 @@ describe("fields of a tensor", function()
   end)
 end)
 
+describe("a table of addresses", function()
+  it("is of tensors that are there", function()
+    local a, b = gpu.zeros { 2 }, gpu.ones { 3 }
+    assert.are.same({ a.address, b.address }, gpu.addresses({ a, b }):to_table())
+    refuses("a list of tensors is expected", function() gpu.addresses { a, 1 } end)
+    refuses("a list of values is expected, not a key 'x'", function() gpu.addresses { a, x = b } end)
+    b:free()
+    refuses("error[G0302]", function() gpu.addresses { a, b } end)
+    local p = a:partition { 2 }
+    refuses("error[E0382]", function() gpu.addresses { a } end)
+    p:unpartition()
+  end)
+end)
+
 describe("convert", function()
   it("makes each element what `as` makes of it", function()
     local t = gpu.from_table { { 1.5, -2.5, 300 }, { 0, 1e10, -1 } }

@@ -290,6 +290,11 @@ function checks.tables(h, k)
   k.addresses:with { grid = 1 }(table, a, b):sync()
   k.from_table(z:tiles { 4 }, table, 3):sync()
   for i, want in ipairs { 0, 1, 2, 0, 5, 5, 5, 0 } do h.check(z[i] == want, "table %d: %s", i, z[i]) end
+  table = gpu.addresses { b, gpu.arange(20):slice({ 5, 8 }), a } -- what only the table has stays too
+  collectgarbage()
+  z = gpu.zeros { 12 }
+  k.from_table(z:tiles { 4 }, table, 3):sync()
+  for i, want in ipairs { 5, 5, 5, 0, 4, 5, 6, 0, 0, 1, 2, 0 } do h.check(z[i] == want, "addresses %d: %s", i, z[i]) end
 end
 
 return function(h)
