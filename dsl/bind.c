@@ -51,7 +51,7 @@ GpSpan gp_bind_attr_span(const GpBinder *b, const char *name) {
 
 GpDiag *gp_bind_refuse(GpBinder *b, GpDiagCode code, const char *first, const char *second) {
     b->has_failed = true;
-    GpDiag *d = gp_diag(b->diags, code, b->request ? b->request->site : GP_NO_SPAN, first, second);
+    GpDiag *d = gp_diag(b->diags, code, b->request->site, first, second);
     gp_note_at(d, b->kernel->span, "kernel `%s` declared here", gp_bind_kernel_name(b));
     return d;
 }
@@ -271,16 +271,9 @@ static void assume_arg(GpBinder *b, uint32_t i) {
         f->tile[k] = ASSUMED_TILE; /* where the type leaves it open */
 }
 
-typedef struct Job {
-    GpBinder b;
-    const GpNamedArg *named;
-    uint32_t named_count;
-    const uint32_t *block;
-} Job;
-
-static void bind_assumed(GpBinder *b, const Job *job) {
+static void bind_assumed(GpBinder *b) {
     begin(b);
-    gp_bind_named(b, job->named, job->named_count);
+    gp_bind_named(b, b->request->named, b->request->named_count);
     if (b->has_failed)
         return;
     gp_bind_presets(b);
@@ -289,7 +282,7 @@ static void bind_assumed(GpBinder *b, const Job *job) {
         return;
     for (uint32_t i = 0; i < b->inst->arg_count; i++)
         assume_arg(b, i);
-    gp_bind_block(b, job->block);
+    gp_bind_block(b, b->request->block);
     for (int i = 0; i < 3; i++)
         b->inst->grid[i] = 1;
     if (!b->has_failed)
@@ -297,46 +290,44 @@ static void bind_assumed(GpBinder *b, const Job *job) {
 }
 
 static void run(GpSession *s, void *ud) {
-    Job *job = ud;
+    GpBinder *b = ud;
     (void)s;
-    if (job->b.request)
-        bind_call(&job->b);
+    if (b->is_assumed)
+        bind_assumed(b);
     else
-        bind_assumed(&job->b, job);
+        bind_call(b);
 }
 
-static GpStatus finish(Job *job, GpInstance **out) {
+static GpStatus finish(GpBinder *b, GpInstance **out) {
     *out = NULL;
-    GpStatus status = gp_protect(job->b.module->session, run, job);
+    GpStatus status = gp_protect(b->module->session, run, b);
     if (status != GpStatus_Ok)
         return status;
-    if (job->b.has_failed)
+    if (b->has_failed)
         return GpStatus_Diagnostics;
-    *out = job->b.inst;
+    *out = b->inst;
     return GpStatus_Ok;
+}
+
+static GpBinder binder_of(GpModule *m, GpArena *arena, const GpBindRequest *request,
+                          GpDiags *diags) {
+    return (GpBinder){.module = m,
+                      .types = m->std->types,
+                      .arena = arena,
+                      .diags = diags,
+                      .request = request,
+                      .kernel = request->kernel};
 }
 
 GpStatus gp_bind(GpModule *m, GpArena *arena, const GpBindRequest *request, GpDiags *diags,
                  GpInstance **out) {
-    Job job = {.b = {.module = m,
-                     .types = m->std->types,
-                     .arena = arena,
-                     .diags = diags,
-                     .request = request,
-                     .kernel = request->kernel}};
-    return finish(&job, out);
+    GpBinder b = binder_of(m, arena, request, diags);
+    return finish(&b, out);
 }
 
-GpStatus gp_bind_assumed(GpModule *m, GpArena *arena, const GpDef *kernel, const GpNamedArg *named,
-                         uint32_t named_count, const uint32_t block[3], GpDiags *diags,
+GpStatus gp_bind_assumed(GpModule *m, GpArena *arena, const GpBindRequest *request, GpDiags *diags,
                          GpInstance **out) {
-    Job job = {.b = {.module = m,
-                     .types = m->std->types,
-                     .arena = arena,
-                     .diags = diags,
-                     .kernel = kernel},
-               .named = named,
-               .named_count = named_count,
-               .block = block};
-    return finish(&job, out);
+    GpBinder b = binder_of(m, arena, request, diags);
+    b.is_assumed = true;
+    return finish(&b, out);
 }

@@ -21,6 +21,7 @@ typedef struct GpBinder {
     GpInstance *inst;
     int32_t *origin; /* per generic */
     uint32_t arg;    /* being matched */
+    bool is_assumed; /* there is no call, so no arguments either */
     bool has_failed;
 } GpBinder;
 

@@ -31,7 +31,7 @@ static void report_unknown(GpBinder *b, GpStr name) {
 
 static void report_unfit(GpBinder *b, const GpDef *generic, const char *value, const char *why) {
     b->has_failed = true;
-    GpDiag *d = gp_diag(b->diags, GpDiag_G0328, b->request ? b->request->site : GP_NO_SPAN, value,
+    GpDiag *d = gp_diag(b->diags, GpDiag_G0328, b->request->site, value,
                         generic->name->name, gp_bind_kernel_name(b));
     gp_primary_label(d, "%s", why);
     gp_note_at(d, generic->span, "generic `%s` declared here", generic->name->name);
@@ -206,7 +206,7 @@ void gp_bind_presets(GpBinder *b) {
 
 /* A value that the generic could have, as Lua or the command line writes it. */
 static const char *example_of(GpBinder *b, const GpDef *g) {
-    bool is_lua = b->request != NULL;
+    bool is_lua = !b->is_assumed;
     int64_t count;
     if (g->kind == GpDef_TypeParam)
         return is_lua ? "\"f32\"" : "f32";
@@ -224,7 +224,7 @@ static const char *example_of(GpBinder *b, const GpDef *g) {
 
 static void report_missing(GpBinder *b, const GpDef *g) {
     GpDiag *d = gp_bind_refuse(b, GpDiag_G0325, g->name->name, gp_bind_kernel_name(b));
-    if (b->request)
+    if (!b->is_assumed)
         gp_help(d, "give it by name: `k.%s:with{%s = %s}`", gp_bind_kernel_name(b), g->name->name,
                 example_of(b, g));
     else

@@ -13,40 +13,62 @@ typedef struct Why {
     const GpOutlives *blame; /* the constraint that sends it there */
 } Why;
 
-/* Breadth first from the loan's region to the first one that lives at the conflict. */
+typedef GP_VEC(uint32_t) Queue;
+
+/* Breadth first from one region along the constraints. */
+typedef struct Search {
+    GpForm *f;
+    uint32_t first;
+    uint32_t *came; /* per region: the constraint that led there + 1; 0: none did yet */
+    Queue queue;
+} Search;
+
+static void begin(Search *s, uint32_t first) {
+    s->first = first;
+    s->queue.len = 0;
+    memset(s->came, 0, s->f->regions.len * sizeof *s->came);
+    GP_PUSH(s->f->c->arena, &s->queue, first);
+}
+
+static void go_on(Search *s, uint32_t region) {
+    GpForm *f = s->f;
+    for (uint32_t c = f->regions.at[region].first; c != GP_NONE; c = f->chain.at[c]) {
+        uint32_t to = f->outlives.at[c].shorter;
+        if (s->came[to] || to == s->first)
+            continue;
+        s->came[to] = c + 1;
+        GP_PUSH(f->c->arena, &s->queue, to);
+    }
+}
+
+/* Of the constraints on the way to a region the last one of a return, else the last one. */
+static const GpOutlives *find_blame(const Search *s, uint32_t region) {
+    const GpOutlives *last = NULL;
+    while (region != s->first) {
+        const GpOutlives *o = &s->f->outlives.at[s->came[region] - 1];
+        if (o->is_return)
+            return o;
+        if (!last)
+            last = o;
+        region = o->longer;
+    }
+    return last;
+}
+
+/* What keeps a loan alive: the first thing on its region's way that lives at the conflict. */
 static Why find_why(GpBorrows *b, uint32_t loan, GpBits live) {
     GpForm *f = b->f;
-    GpArena *a = f->c->arena;
-    Why why = {GP_NONE, GP_NONE, NULL};
-    uint32_t *from = GP_NEW_ARRAY(a, uint32_t, f->regions.len); /* constraint + 1 */
-    GP_VEC(uint32_t) queue = {0};
-    uint32_t first = f->loans.at[loan].region;
-    GP_PUSH(a, &queue, first);
-    for (uint32_t head = 0; head < queue.len; head++) {
-        uint32_t r = queue.at[head], slot = b->slot_of_region[r];
-        bool is_universal = f->regions.at[r].is_universal;
-        if (!is_universal && (slot == GP_NONE || !gp_bits_has(live, f->slots.at[slot].live))) {
-            for (uint32_t c = f->regions.at[r].first; c != GP_NONE; c = f->chain.at[c]) {
-                uint32_t to = f->outlives.at[c].shorter;
-                if (from[to] || to == first)
-                    continue;
-                from[to] = c + 1;
-                GP_PUSH(a, &queue, to);
-            }
-            continue;
-        }
-        if (is_universal)
-            why.universal = r;
-        else
-            why.slot = slot;
-        for (uint32_t at = r; at != first && from[at]; at = f->outlives.at[from[at] - 1].longer) {
-            const GpOutlives *o = &f->outlives.at[from[at] - 1];
-            if (!why.blame || (o->is_return && !why.blame->is_return))
-                why.blame = o;
-        }
-        return why;
+    Search s = {.f = f, .came = GP_NEW_ARRAY(f->c->arena, uint32_t, f->regions.len)};
+    begin(&s, f->loans.at[loan].region);
+    for (uint32_t head = 0; head < s.queue.len; head++) {
+        uint32_t r = s.queue.at[head], slot = b->slot_of_region[r];
+        if (f->regions.at[r].is_universal)
+            return (Why){GP_NONE, r, find_blame(&s, r)};
+        if (slot != GP_NONE && gp_bits_has(live, f->slots.at[slot].live))
+            return (Why){slot, GP_NONE, find_blame(&s, r)};
+        go_on(&s, r);
     }
-    return why;
+    return (Why){GP_NONE, GP_NONE, NULL};
 }
 
 typedef struct Later {
@@ -354,8 +376,6 @@ void gp_report_conflict(GpBorrows *b, const GpConflict *c) {
 
 /* ---- lifetimes of the caller ----------------------------------------------------------------- */
 
-typedef GP_VEC(uint32_t) Queue;
-
 /* A named lifetime is wanted of a parameter whose own is not written: naming it helps. */
 static bool report_explicit(GpForm *f, uint32_t from, uint32_t to, const GpOutlives *blame) {
     const GpSlot *slot = NULL;
@@ -377,47 +397,35 @@ static bool report_explicit(GpForm *f, uint32_t from, uint32_t to, const GpOutli
     return true;
 }
 
+static void report_outlives(GpForm *f, uint32_t from, uint32_t to, const GpOutlives *blame) {
+    GpDiag *d = gp_diag(f->c->diags, GpDiag_G0160, blame->span);
+    const char *x = f->regions.at[from].name ? life_name(f, from) : "'1";
+    const char *y = f->regions.at[to].name ? life_name(f, to) : "'2";
+    if (blame->is_return)
+        gp_primary_label(d,
+                         "function was supposed to return data with lifetime `%s` but it is "
+                         "returning data with lifetime `%s`",
+                         y, x);
+    else
+        gp_primary_label(d, "this usage requires that `%s` must outlive `%s`", x, y);
+    if (f->regions.at[from].span.src)
+        gp_label(d, f->regions.at[from].span, "lifetime `%s` is the one of this reference", x);
+    f->reported++;
+}
+
 /* What flows from one region of the caller into another one that nothing says it outlives. */
-static void check_universal(GpBorrows *b, uint32_t from, const bool *declared, uint32_t *came,
-                            Queue *queue) {
-    GpForm *f = b->f;
-    GpArena *a = f->c->arena;
-    queue->len = 0;
-    memset(came, 0, f->regions.len * sizeof *came);
-    GP_PUSH(a, queue, from);
-    for (uint32_t head = 0; head < queue->len; head++) {
-        uint32_t r = queue->at[head];
-        for (uint32_t c = f->regions.at[r].first; c != GP_NONE; c = f->chain.at[c]) {
-            const GpOutlives *o = &f->outlives.at[c];
-            if (came[o->shorter] || o->shorter == from)
-                continue;
-            came[o->shorter] = c + 1;
-            GP_PUSH(a, queue, o->shorter);
-            if (!f->regions.at[o->shorter].is_universal || declared[o->shorter])
-                continue;
-            const GpOutlives *blame = o;
-            for (uint32_t at = o->shorter; at != from; at = f->outlives.at[came[at] - 1].longer)
-                if (f->outlives.at[came[at] - 1].is_return)
-                    blame = &f->outlives.at[came[at] - 1];
-            if (report_explicit(f, from, o->shorter, blame))
-                return;
-            GpDiag *d = gp_diag(f->c->diags, GpDiag_G0160, blame->span);
-            const char *x = f->regions.at[from].name ? life_name(f, from) : "'1";
-            const char *y = f->regions.at[o->shorter].name ? life_name(f, o->shorter) : "'2";
-            if (blame->is_return)
-                gp_primary_label(d,
-                                 "function was supposed to return data with lifetime `%s` but it "
-                                 "is returning data "
-                                 "with lifetime `%s`",
-                                 y, x);
-            else
-                gp_primary_label(d, "this usage requires that `%s` must outlive `%s`", x, y);
-            if (f->regions.at[from].span.src)
-                gp_label(d, f->regions.at[from].span, "lifetime `%s` is the one of this reference",
-                         x);
-            f->reported++;
+static void check_universal(Search *s, uint32_t from, const bool *declared) {
+    GpForm *f = s->f;
+    begin(s, from);
+    for (uint32_t head = 0; head < s->queue.len; head++) {
+        uint32_t r = s->queue.at[head];
+        if (f->regions.at[r].is_universal && !declared[r]) {
+            const GpOutlives *blame = find_blame(s, r);
+            if (!report_explicit(f, from, r, blame))
+                report_outlives(f, from, r, blame);
             return;
         }
+        go_on(s, r);
     }
 }
 
@@ -445,12 +453,11 @@ void gp_report_lifetimes(GpBorrows *b) {
         return;
     GpArena *a = f->c->arena;
     bool *declared = GP_NEW_ARRAY(a, bool, f->regions.len);
-    uint32_t *came = GP_NEW_ARRAY(a, uint32_t, f->regions.len);
-    Queue queue = {0};
+    Search s = {.f = f, .came = GP_NEW_ARRAY(a, uint32_t, f->regions.len)};
     for (uint32_t r = 0; r < f->regions.len; r++) {
         if (!f->regions.at[r].is_universal || f->regions.at[r].first == GP_NONE)
             continue;
-        find_declared(f, r, declared, &queue);
-        check_universal(b, r, declared, came, &queue);
+        find_declared(f, r, declared, &s.queue);
+        check_universal(&s, r, declared);
     }
 }

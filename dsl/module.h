@@ -103,7 +103,10 @@ typedef struct GpInstance {
 ** parameter and the call: E0061, E0308, E0107, G03xx. `arena` holds the result. */
 GpStatus gp_bind(GpModule *m, GpArena *arena, const GpBindRequest *request, GpDiags *diags,
                  GpInstance **out);
-/* For `check --with` and `emit`: an instance from named generics and assumed facts alone. */
+/* For `check --with` and `emit`: an instance from the request's generics and block and from
+** assumed facts; the arguments of the request do not count. */
+GpStatus gp_bind_assumed(GpModule *m, GpArena *arena, const GpBindRequest *request, GpDiags *diags,
+                         GpInstance **out);
 /* Asks the checks that launches make (GpIrFn.launch_checks); reports the first that fails. */
 struct GpLaunchCheck;
 typedef struct GpLaunchAsk {
@@ -114,8 +117,6 @@ typedef struct GpLaunchAsk {
     uint32_t count;
 } GpLaunchAsk;
 bool gp_bind_ask(GpModule *m, const GpLaunchAsk *ask, GpDiags *diags);
-GpStatus gp_bind_assumed(GpModule *m, GpArena *arena, const GpDef *kernel, const GpNamedArg *named,
-                         uint32_t named_count, const uint32_t block[3], GpDiags *diags, GpInstance **out);
 
 /* Builds the IR of an instance, discharges its obligations and runs the semantic passes. The
 ** function lives in `arena`. */

@@ -29,8 +29,10 @@ static void instantiate(GpSession *s, void *ud) {
     GpInstance *instance;
     GpIrFn *fn;
     (void)s;
-    in->status = gp_bind_assumed(in->module, in->arena, in->kernel, in->with.named, in->with.count,
-                                 in->with.block, in->diags, &instance);
+    GpBindRequest request = {
+        .kernel = in->kernel, .named = in->with.named, .named_count = in->with.count};
+    memcpy(request.block, in->with.block, sizeof request.block);
+    in->status = gp_bind_assumed(in->module, in->arena, &request, in->diags, &instance);
     if (in->status == GpStatus_Ok)
         in->status = gp_instantiate(in->module, in->arena, instance, in->diags, &fn);
 }

@@ -585,8 +585,10 @@ static void bind_assumed(GpSession *s, void *ud) {
     Bind *b = ud;
     const GpKernelOptions *o = &b->kernel->options;
     (void)s;
-    b->status = gp_bind_assumed(b->kernel->module, b->arena, b->kernel->def, o->named,
-                                o->named_count, o->block, b->diags, &b->instance);
+    GpBindRequest request = {
+        .kernel = b->kernel->def, .named = o->named, .named_count = o->named_count};
+    memcpy(request.block, o->block, sizeof request.block);
+    b->status = gp_bind_assumed(b->kernel->module, b->arena, &request, b->diags, &b->instance);
 }
 
 GpStatus gp_kernel_emit(GpKernel *k, GpStage stage, const GpTarget *target, GpDiags *diags,

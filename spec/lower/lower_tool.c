@@ -60,11 +60,11 @@ static void run_call(Tool *t, const CallText *c) {
                              .arg_count = c->arg_count,
                              .named = c->named,
                              .named_count = c->named_count,
-                             .site = c->site};
+                             .site = c->is_assumed ? GP_NO_SPAN : c->site};
     memcpy(request.grid, c->grid, sizeof request.grid);
     memcpy(request.block, c->block, sizeof request.block);
     if (c->is_assumed)
-        gp_bind_assumed(t->m, arena, kernel, c->named, c->named_count, c->block, t->diags, &inst);
+        gp_bind_assumed(t->m, arena, &request, t->diags, &inst);
     else
         gp_bind(t->m, arena, &request, t->diags, &inst);
     if (inst && t->only_bind)
