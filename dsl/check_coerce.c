@@ -230,11 +230,10 @@ static bool coerce_ref(GpBody *b, GpNode *n, const GpType *got, const GpType *wa
     const GpAdjust *before = n->adjust;
     GpAdjustKind borrow = want->is_mut ? GpAdjust_BorrowMut : GpAdjust_Borrow;
     const GpType *target = gp_body_head(b, want->inner);
-    const GpType *inner = gp_body_head(b, got->inner);
     for (const GpType *at = got; at->kind == GpTy_Ref; at = gp_body_head(b, at->inner)) {
         if (want->is_mut && !at->is_mut)
             break;
-        inner = gp_body_head(b, at->inner);
+        const GpType *inner = gp_body_head(b, at->inner);
         gp_body_adjust(b, n, GpAdjust_Deref, inner);
         if (gp_body_unify(b, target, inner, n->span)) {
             if (at == got && !got->is_mut)

@@ -124,7 +124,7 @@ static bool is_type_name(GpBody *b, GpNode *n, GpSym name) {
     const GpDef *def = gp_find_name(b->c, b->fn, name, GpNs_Type);
     const char *kind = def ? gp_def_kind_name(def) : "builtin type";
     if (!def && !gp_elem_find((GpStr){name->name, name->len}, &elem) &&
-        strcmp(name->name, "usize") && strcmp(name->name, "isize"))
+        strcmp(name->name, "usize") != 0 && strcmp(name->name, "isize") != 0)
         return false;
     GpDiag *d = gp_diag(b->c->diags, GpDiag_E0423, n->span,
                         gp_arena_printf(b->c->arena, "%s `%s`", kind, name->name));
@@ -136,7 +136,8 @@ bool gp_body_resolve(GpBody *b, GpNode *n, const char *what, GpRes *out) {
     GpAstSegment *seg = only_segment(n);
     if (is_of_other_track(b, n) || (seg && is_type_name(b, n, seg->name)))
         return false;
-    if (seg && strcmp(seg->name->name, "self") && strcmp(seg->name->name, "Self") &&
+    if (seg && strcmp(seg->name->name, "self") != 0 &&
+        strcmp(seg->name->name, "Self") != 0 &&
         !gp_find_name(b->c, b->fn, seg->name, GpNs_Value) &&
         !gp_find_name(b->c, b->fn, seg->name, GpNs_Type)) {
         report_unresolved(b, n, seg->name, what);

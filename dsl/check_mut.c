@@ -99,7 +99,7 @@ static const char *describe(GpBody *b, GpNode *n) {
 static GpSpan before(GpSpan span) { return (GpSpan){span.src, span.off, 0}; }
 
 static void help_local(GpDiag *d, const GpLocal *l, const char *text) {
-    if (l->span.src && l->name && strcmp(l->name->name, "self"))
+    if (l->span.src && l->name && strcmp(l->name->name, "self") != 0)
         gp_suggest(d, before(l->span), "mut ", "%s", text);
 }
 

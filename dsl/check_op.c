@@ -364,6 +364,42 @@ static const GpType *report_operand(GpBody *b, const GpNode *n) {
     return gp_body_error(b);
 }
 
+/* Takes from both sides the references that the operator looks through. */
+static void look_through_both(GpBody *b, const Operation *o, const GpType **l, const GpType **r) {
+    if (o->row->cls != Op_Compare) {
+        if (!o->is_assign && !(*l)->is_mut)
+            *l = look_through(b, o->lhs, *l);
+        if (!(*r)->is_mut)
+            *r = look_through(b, o->rhs, *r);
+        return;
+    }
+    while ((*l)->kind == GpTy_Ref && (*r)->kind == GpTy_Ref && (*l)->is_mut == (*r)->is_mut) {
+        const GpType *before = *l;
+        *l = look_through(b, o->lhs, *l);
+        *r = look_through(b, o->rhs, *r);
+        if (*l == before)
+            return;
+    }
+}
+
+/* The operator on known operands, by what they are. */
+static const GpType *check_operands(GpBody *b, const Operation *o, const GpType *l,
+                                    const GpType *r) {
+    bool is_compare = o->row->cls == Op_Compare;
+    if (is_tile(l) || is_tile(r))
+        return check_tiles(b, o, l, r);
+    if (is_compare && (l->kind == GpTy_Ref) != (r->kind == GpTy_Ref) && is_scalar(base_of(b, l)) &&
+        is_scalar(base_of(b, r)))
+        return report_pair(b, o, l, r);
+    if (l->kind == GpTy_Param && !is_compare && !o->is_assign && !is_element(b, l))
+        return check_overload(b, o, l, r);
+    if (!is_scalar(l) && l->kind != GpTy_Param)
+        return check_overload(b, o, l, r);
+    if (is_scalar(r) || r->kind == GpTy_Param)
+        return check_scalars(b, o, l, r);
+    return scalar_allows(b, l, o->row) ? report_pair(b, o, l, r) : report_none(b, o, l, r);
+}
+
 /* The type of the operation; NULL: not known yet. */
 static const GpType *decide(GpBody *b, const Operation *o, bool is_last) {
     const GpType *l = gp_body_head(b, gp_expr_type(o->lhs));
@@ -372,41 +408,15 @@ static const GpType *decide(GpBody *b, const Operation *o, bool is_last) {
         return gp_body_error(b);
     if (l->kind == GpTy_Never || r->kind == GpTy_Never)
         return o->row->cls == Op_Compare ? gp_body_bool(b) : l->kind == GpTy_Never ? r : l;
-    if (is_unknown(l) || (is_unknown(r) && !is_last)) {
-        if (!is_last)
-            return NULL;
+    if (!is_last && (is_unknown(l) || is_unknown(r)))
+        return NULL;
+    if (is_unknown(l))
         return report_operand(b, o->lhs);
-    }
     if (is_unknown(r) && !gp_unify(b->c, l, r))
         return report_operand(b, o->rhs);
     r = gp_body_head(b, r);
-    if (o->row->cls != Op_Compare) {
-        if (!o->is_assign && !l->is_mut)
-            l = look_through(b, o->lhs, l);
-        if (!r->is_mut)
-            r = look_through(b, o->rhs, r);
-    } else {
-        while (l->kind == GpTy_Ref && r->kind == GpTy_Ref && l->is_mut == r->is_mut) {
-            const GpType *before = l;
-            l = look_through(b, o->lhs, l);
-            r = look_through(b, o->rhs, r);
-            if (l == before)
-                break;
-        }
-    }
-    if (is_tile(l) || is_tile(r))
-        return check_tiles(b, o, l, r);
-    if (o->row->cls == Op_Compare && (l->kind == GpTy_Ref) != (r->kind == GpTy_Ref) &&
-        is_scalar(base_of(b, l)) && is_scalar(base_of(b, r)))
-        return report_pair(b, o, l, r);
-    if (l->kind == GpTy_Param && o->row->cls != Op_Compare && !o->is_assign && !is_element(b, l))
-        return check_overload(b, o, l, r);
-    if (is_scalar(l) || l->kind == GpTy_Param) {
-        if (is_scalar(r) || r->kind == GpTy_Param)
-            return check_scalars(b, o, l, r);
-        return scalar_allows(b, l, o->row) ? report_pair(b, o, l, r) : report_none(b, o, l, r);
-    }
-    return check_overload(b, o, l, r);
+    look_through_both(b, o, &l, &r);
+    return check_operands(b, o, l, r);
 }
 
 static void settle_assign(GpBody *b, const Operation *o, const GpType *result) {

@@ -437,7 +437,9 @@ static bool check_named_constant(GpBody *b, GpNode *pat, const GpType *type, Bin
     GpAstPatName *p = GP_AS(PatName, pat);
     GpDef *def =
         p->sub || p->is_ref || p->is_mut ? NULL : gp_find_name(b->c, b->fn, p->name, GpNs_Value);
-    if (def && (def->kind == GpDef_Variant || def->kind == GpDef_Struct) && def->field_count) {
+    if (!def)
+        return false;
+    if ((def->kind == GpDef_Variant || def->kind == GpDef_Struct) && def->field_count) {
         const char *kind = def->kind == GpDef_Variant ? "tuple variant" : "tuple struct";
         gp_primary_label(gp_diag(b->c->diags, GpDiag_E0530, pat->span, kind),
                          "cannot be named the same as a %s", kind);

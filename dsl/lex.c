@@ -177,6 +177,31 @@ static bool is_hex(unsigned char c) {
     return classify(c) == Char_Digit || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
 
+/* The rest of an escape after its x or u; what is wrong with it, or NULL. */
+static const char *lex_hex_escape(GpLexer *lx, bool is_byte) {
+    uint32_t first = lx->at;
+    while (lx->at < first + 2 && is_hex(peek(lx, 0)))
+        lx->at++;
+    if (lx->at < first + 2)
+        return "numeric character escape is too short";
+    return !is_byte && lx->src->text[first] > '7' ? "out of range hex escape" : NULL;
+}
+
+static const char *lex_unicode_escape(GpLexer *lx, bool is_byte) {
+    if (is_byte)
+        return "unicode escape in byte string";
+    if (peek(lx, 0) != '{')
+        return "incorrect unicode escape sequence";
+    uint32_t first = ++lx->at;
+    while (is_hex(peek(lx, 0)) || peek(lx, 0) == '_')
+        lx->at++;
+    uint32_t n = lx->at - first;
+    if (peek(lx, 0) != '}')
+        return "unterminated unicode escape";
+    lx->at++;
+    return n == 0 ? "empty unicode escape" : n > 6 ? "overlong unicode escape" : NULL;
+}
+
 /* The escape at the cursor, which stands on the backslash. */
 static void lex_escape(GpLexer *lx, bool is_byte) {
     uint32_t start = lx->at;
@@ -185,29 +210,9 @@ static void lex_escape(GpLexer *lx, bool is_byte) {
     char title[48] = "";
     lx->at += c == '\0' ? 1 : 2;
     if (c == 'x') {
-        uint32_t n = 0;
-        while (n < 2 && is_hex(peek(lx, 0)))
-            lx->at++, n++;
-        if (n < 2)
-            wrong = "numeric character escape is too short";
-        if (n == 2 && !is_byte && lx->src->text[start + 2] > '7')
-            wrong = "out of range hex escape";
-    } else if (c == 'u' && is_byte) {
-        wrong = "unicode escape in byte string";
+        wrong = lex_hex_escape(lx, is_byte);
     } else if (c == 'u') {
-        if (peek(lx, 0) != '{') {
-            wrong = "incorrect unicode escape sequence";
-        } else {
-            uint32_t n = 0;
-            for (lx->at++; is_hex(peek(lx, 0)) || peek(lx, 0) == '_'; lx->at++)
-                n++;
-            if (peek(lx, 0) != '}')
-                wrong = "unterminated unicode escape";
-            else if (lx->at++, n == 0)
-                wrong = "empty unicode escape";
-            else if (n > 6)
-                wrong = "overlong unicode escape";
-        }
+        wrong = lex_unicode_escape(lx, is_byte);
     } else if (c == '\0' || !strchr("nrt\\0'\"\n\r", c)) {
         wrong = "unknown character escape";
         uint32_t point, len;

@@ -63,7 +63,10 @@ const char *gp_lower_text(GpLower *lo, GpSpan span) {
         bool is_space = isspace((unsigned char)*from) != 0;
         if (is_space && to > text && to[-1] == ' ')
             continue;
-        *to++ = is_space ? ' ' : *from;
+        *to = *from;
+        if (is_space)
+            *to = ' ';
+        to++;
     }
     *to = 0;
     return text;
@@ -92,7 +95,12 @@ static GpIrParam param_facts(const GpInstance *inst, GpParamKind kind, uint32_t 
                        .small = f->small};
 }
 
-static GpVal add_tensor(GpLower *lo, const GpInstance *inst, uint32_t arg, const GpType *t) {
+typedef struct Params {
+    const GpInstance *inst;
+    GpValue *len; /* the one of all slices when all are equally long and one was seen */
+} Params;
+
+static GpVal add_tensor(GpLower *lo, const Params *p, uint32_t arg, const GpType *t) {
     const GpType *tensor = t->kind == GpTy_Ref ? t->inner : t;
     GpShape shape = gp_lower_adt_shape(lo, tensor);
     bool is_written = t->kind == GpTy_Ref && t->is_mut;
@@ -100,70 +108,65 @@ static GpVal add_tensor(GpLower *lo, const GpInstance *inst, uint32_t arg, const
     for (int i = 0; is_written && i < shape.rank; i++)
         shape.dim[i] = GP_DYNAMIC;
     const GpIrType *type = gp_ir_tensor(lo->fn, gp_lower_adt_elem(tensor), &shape);
-    GpValue *v = gp_ir_add_param(lo->fn, type, param_facts(inst, GpParam_Base, arg, is_written),
+    GpValue *v = gp_ir_add_param(lo->fn, type, param_facts(p->inst, GpParam_Base, arg, is_written),
                                  param_name(lo, arg));
     return gp_lower_one(lo, t, v);
 }
 
-typedef struct Lens {
-    GpValue *shared; /* the one length when all are equal */
-} Lens;
-
-static GpVal add_slice(GpLower *lo, const GpInstance *inst, uint32_t arg, const GpType *t,
-                       GpElem elem, bool is_written, Lens *lens) {
+static GpVal add_slice(GpLower *lo, Params *p, uint32_t arg, const GpType *t, GpElem elem) {
+    bool is_written = t->kind != GpTy_Ref || t->is_mut;
     GpVal out = gp_lower_undef(lo, t);
     const char *name = param_name(lo, arg);
     out.at[0].value = gp_ir_add_param(lo->fn, gp_ir_ptr(lo->fn, elem, GpSpace_Global),
-                                      param_facts(inst, GpParam_Base, arg, is_written), name);
-    if (lens->shared) {
-        out.at[1].value = lens->shared;
+                                      param_facts(p->inst, GpParam_Base, arg, is_written), name);
+    if (p->len) {
+        out.at[1].value = p->len;
         return out;
     }
     const char *len = name ? gp_arena_printf(lo->arena, "%s_len", name) : NULL;
     out.at[1].value = gp_ir_add_param(lo->fn, gp_ir_scalar(lo->fn, GpElem_U64),
-                                      param_facts(inst, GpParam_Len, arg, false), len);
-    if (inst->equal_lens)
-        lens->shared = out.at[1].value;
+                                      param_facts(p->inst, GpParam_Len, arg, false), len);
+    if (p->inst->equal_lens)
+        p->len = out.at[1].value;
     return out;
 }
 
 /* Anything may be behind a pointer, another argument's elements too. */
-static GpVal add_pointer(GpLower *lo, const GpInstance *inst, uint32_t arg, const GpType *t,
+static GpVal add_pointer(GpLower *lo, const Params *p, uint32_t arg, const GpType *t,
                          GpElem elem) {
-    GpIrParam facts = param_facts(inst, GpParam_Base, arg, t->is_mut);
+    GpIrParam facts = param_facts(p->inst, GpParam_Base, arg, t->is_mut);
     facts.is_unique = false;
     return gp_lower_one(lo, t,
                         gp_ir_add_param(lo->fn, gp_ir_ptr(lo->fn, elem, GpSpace_Global), facts,
                                         param_name(lo, arg)));
 }
 
-static GpVal add_mapped(GpLower *lo, const GpInstance *inst, uint32_t arg, const GpType *t) {
+static GpVal add_mapped(GpLower *lo, const Params *p, uint32_t arg, const GpType *t) {
     GpShape shape = gp_lower_adt_shape(lo, t);
     for (int i = 0; i < shape.rank; i++)
         shape.dim[i] = GP_DYNAMIC;
     const GpIrType *type = gp_ir_tensor(lo->fn, gp_lower_adt_elem(t), &shape);
-    GpIrParam facts = param_facts(inst, GpParam_Base, arg, true);
+    GpIrParam facts = param_facts(p->inst, GpParam_Base, arg, true);
     return gp_lower_whole_view(lo, t, gp_ir_add_param(lo->fn, type, facts, param_name(lo, arg)));
 }
 
-static GpVal add_param(GpLower *lo, const GpInstance *inst, uint32_t arg, const GpType *t,
-                       Lens *lens) {
+static GpVal add_param(GpLower *lo, Params *p, uint32_t arg, const GpType *t) {
     GpElem elem;
     if (gp_ty_is_lang(t, GpLang_MappedPartitionMut))
-        return add_mapped(lo, inst, arg, t);
+        return add_mapped(lo, p, arg, t);
     if (t->kind == GpTy_Ref && gp_ty_is_lang(t->inner, GpLang_Tensor))
-        return add_tensor(lo, inst, arg, t);
+        return add_tensor(lo, p, arg, t);
     if (t->kind == GpTy_Ref && t->inner->kind == GpTy_Slice &&
         gp_lower_elem(t->inner->inner, &elem))
-        return add_slice(lo, inst, arg, t, elem, t->is_mut, lens);
+        return add_slice(lo, p, arg, t, elem);
     if (gp_ty_is_lang(t, GpLang_DisjointSlice) && gp_lower_elem(t->args[0].type, &elem))
-        return add_slice(lo, inst, arg, t, elem, true, lens);
+        return add_slice(lo, p, arg, t, elem);
     if (t->kind == GpTy_RawPtr && gp_lower_elem(t->inner, &elem))
-        return add_pointer(lo, inst, arg, t, elem);
+        return add_pointer(lo, p, arg, t, elem);
     if (gp_lower_elem(t, &elem))
         return gp_lower_one(lo, t,
                             gp_ir_add_param(lo->fn, gp_ir_scalar(lo->fn, elem),
-                                            param_facts(inst, GpParam_Scalar, arg, false),
+                                            param_facts(p->inst, GpParam_Scalar, arg, false),
                                             param_name(lo, arg)));
     gp_lower_refuse(lo, GP_AS(Fn, lo->kernel->node)->params.at[arg]->span,
                     "a kernel parameter of type `%s`", gp_ty_name(lo->arena, t));
@@ -213,19 +216,19 @@ static void make_fn(GpLower *lo, const GpInstance *inst) {
 
 static void lower_kernel(GpLower *lo, const GpInstance *inst) {
     GpAstFn *ast = GP_AS(Fn, lo->kernel->node);
-    GpLowerFrame frame = {
-        .fn = lo->kernel,
-        .subst = {(const GpDef *const *)lo->kernel->generics, inst->generics, inst->generic_count}};
-    lo->frame = &frame;
+    lo->frame = GP_NEW(lo->arena, GpLowerFrame);
+    lo->frame->fn = lo->kernel;
+    lo->frame->subst = (GpSubst){(const GpDef *const *)lo->kernel->generics, inst->generics,
+                                 inst->generic_count};
     make_fn(lo, inst);
     uint32_t count = lo->kernel->sig.param_count;
     gp_assert(inst->arg_count == count);
-    lo->has_failed |= !gp_check_obligations(lo->module, lo->kernel, &frame.subst, lo->diags);
+    lo->has_failed |= !gp_check_obligations(lo->module, lo->kernel, &lo->frame->subst, lo->diags);
     GpVal *params = GP_NEW_ARRAY(lo->arena, GpVal, count);
-    Lens lens = {NULL};
+    Params p = {inst, NULL};
     for (uint32_t i = 0; i < count; i++) {
         const GpType *t = gp_lower_type(lo, lo->kernel->sig.params[i]);
-        params[i] = add_param(lo, inst, i, t, &lens);
+        params[i] = add_param(lo, &p, i, t);
     }
     if (lo->has_failed)
         return;

@@ -209,9 +209,8 @@ GpLowerPlace gp_lower_enter(GpLower *lo, GpRegion *region);
 void gp_lower_leave(GpLower *lo, GpLowerPlace at);
 void gp_lower_reset(GpLower *lo, const GpJoin *j); /* variables as at the join's opening */
 void gp_lower_set_dead(GpLower *lo);
-/* Builds the instruction with one result per leaf that needs one, and goes on after it. */
-GpVal gp_join_finish(GpLower *lo, GpJoin *j, GpOp op, GpValue *const *operands,
-                     uint32_t operand_count, GpRegion *const *regions, uint32_t region_count);
+/* Builds the block of that region with one result per leaf that needs one, and goes on after it. */
+GpVal gp_join_finish_block(GpLower *lo, GpJoin *j, GpRegion *region);
 /* A loop under construction: carries every variable that may change. */
 typedef struct GpCarry {
     GpJoin *exit, *again;
@@ -277,9 +276,9 @@ GpVal gp_lower_method(GpLower *lo, GpNode *n);
 GpVal gp_lower_overload(GpLower *lo, GpNode *n, GpNode *lhs, GpNode *rhs);
 GpVal gp_lower_global(GpLower *lo, GpNode *n); /* a path that is no local */
 GpVal gp_lower_return(GpLower *lo, GpNode *n);
-/* Calls a closure or function value within the expansion of the call `n`. */
-GpVal gp_lower_apply(GpLower *lo, GpNode *n, GpVal callee, GpVal *args, uint32_t count,
-                     const GpType *ret, GpSpan span);
+/* Calls a closure or function value; what is called need not be set in `call`. */
+typedef struct GpLowerCall GpLowerCall;
+GpVal gp_lower_apply(GpLower *lo, GpVal callee, const GpLowerCall *call);
 void gp_lower_bind_params(GpLower *lo, const GpNodeList *params, const GpVal *args, uint32_t count);
 
 /* ---- lower_macro.c */
@@ -316,7 +315,7 @@ GpVal gp_lower_schedule_index(GpLower *lo, const GpVal *schedule, GpValue *t, co
 /* ---- lower_intrinsic*.c */
 /* A partition of type t: all of the tensor in tiles. */
 GpVal gp_lower_whole_view(GpLower *lo, const GpType *t, GpValue *tensor);
-typedef struct GpLowerCall {
+struct GpLowerCall {
     GpNode *node;
     const GpDef *def;
     const GpGArg *generics; /* concrete, one per def->generics */
@@ -325,7 +324,7 @@ typedef struct GpLowerCall {
     uint32_t arg_count;
     const GpType *type; /* of the result, concrete */
     GpSpan span;
-} GpLowerCall;
+};
 GpVal gp_lower_intrinsic(GpLower *lo, const GpLowerCall *call);
 const char *gp_call_sister(const GpLowerCall *call); /* intrinsic_arg, else the name */
 bool gp_call_is(const GpLowerCall *call, const char *sister);

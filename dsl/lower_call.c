@@ -135,7 +135,8 @@ void gp_lower_bind_params(GpLower *lo, const GpNodeList *params, const GpVal *ar
 
 /* A function whose only `return` is its last expression needs no block around it. */
 static GpVal inline_body(GpLower *lo, GpLowerFrame *frame, GpNode *body, const GpNodeList *params,
-                         const GpVal *args, uint32_t count, const GpType *ret) {
+                         const GpLowerCall *call) {
+    const GpType *ret = call->type;
     GpLowerScope scope = gp_lower_open_scope(lo);
     GpLowerTarget *targets = lo->targets;
     GpSpan span = lo->b.span;
@@ -148,14 +149,14 @@ static GpVal inline_body(GpLower *lo, GpLowerFrame *frame, GpNode *body, const G
         frame->ret = gp_join_open(lo, ret);
         GpRegion *region = gp_ir_region(lo->fn);
         GpLowerPlace at = gp_lower_enter(lo, region);
-        gp_lower_bind_params(lo, params, args, count);
+        gp_lower_bind_params(lo, params, call->args, call->arg_count);
         GpVal v = gp_lower_expr(lo, body);
         gp_join_edge(lo, frame->ret, GpOp_Yield, v);
         gp_lower_leave(lo, at);
         lo->b.span = span;
-        out = gp_join_finish(lo, frame->ret, GpOp_Block, NULL, 0, &region, 1);
+        out = gp_join_finish_block(lo, frame->ret, region);
     } else {
-        gp_lower_bind_params(lo, params, args, count);
+        gp_lower_bind_params(lo, params, call->args, call->arg_count);
         out = gp_lower_expr(lo, body);
         if (frame->tail.type)
             out = frame->tail;
@@ -167,52 +168,54 @@ static GpVal inline_body(GpLower *lo, GpLowerFrame *frame, GpNode *body, const G
     return out.count == gp_lower_leaf_count(lo, ret) ? out : gp_lower_undef(lo, ret);
 }
 
-static GpVal inline_fn(GpLower *lo, Target t, const GpVal *args, uint32_t count, const GpType *ret,
-                       GpSpan span) {
-    if (is_recursive(lo, t.def, span))
-        return gp_lower_undef(lo, ret);
+static GpVal inline_fn(GpLower *lo, const GpLowerCall *call) {
+    const GpDef *def = call->def;
+    if (is_recursive(lo, def, call->span))
+        return gp_lower_undef(lo, call->type);
     if (lo->fn->next_id > VALUES_MAX)
-        gp_lower_too_large(lo, span);
-    GpAstFn *fn = t.def->node && t.def->node->kind == GpNode_Fn ? GP_AS(Fn, t.def->node) : NULL;
+        gp_lower_too_large(lo, call->span);
+    GpAstFn *fn = def->node && def->node->kind == GpNode_Fn ? GP_AS(Fn, def->node) : NULL;
     if (!fn || !fn->body) {
-        gp_lower_refuse(lo, span, "a call of `%s`, which has no body,", t.def->name->name);
-        return gp_lower_undef(lo, ret);
+        gp_lower_refuse(lo, call->span, "a call of `%s`, which has no body,", def->name->name);
+        return gp_lower_undef(lo, call->type);
     }
-    lo->has_failed |= !gp_check_obligations(lo->module, t.def, &t.subst, lo->diags);
-    GpLowerFrame frame = {.fn = t.def, .subst = t.subst, .call = span};
-    return inline_body(lo, &frame, fn->body, &fn->params, args, count, ret);
+    GpSubst subst = target_of(def, call->generics, call->generic_count).subst;
+    lo->has_failed |= !gp_check_obligations(lo->module, def, &subst, lo->diags);
+    GpLowerFrame frame = {.fn = def, .subst = subst, .call = call->span};
+    return inline_body(lo, &frame, fn->body, &fn->params, call);
 }
 
-static GpVal inline_closure(GpLower *lo, const GpType *type, const GpVal *args, uint32_t count,
-                            const GpType *ret, GpSpan span) {
+static GpVal inline_closure(GpLower *lo, const GpType *type, const GpLowerCall *call) {
     GpAstClosure *c =
         (GpAstClosure *)(void *)gp_node_expect((GpNode *)(uintptr_t)type->node, GpNode_Closure);
     const GpLowerFrame *made = gp_map_get(&lo->closures, type->node);
     if (!made) {
-        gp_lower_refuse(lo, span, "a call of this closure");
-        return gp_lower_undef(lo, ret);
+        gp_lower_refuse(lo, call->span, "a call of this closure");
+        return gp_lower_undef(lo, call->type);
     }
     GpLowerFrame frame = {
-        .fn = made->fn, .closure = type->node, .subst = made->subst, .call = span};
-    return inline_body(lo, &frame, c->body, &c->params, args, count, ret);
+        .fn = made->fn, .closure = type->node, .subst = made->subst, .call = call->span};
+    return inline_body(lo, &frame, c->body, &c->params, call);
 }
 
 /* ---- Ops ------------------------------------------------------------------------------------ */
 
 /* A function that is one elementwise op: operands as given, a scalar spread over a tile. */
-static GpVal build_op(GpLower *lo, const GpDef *def, const GpVal *args, uint32_t count,
-                      const GpType *ret, GpSpan span) {
+static GpVal build_op(GpLower *lo, const GpLowerCall *call) {
+    const GpDef *def = call->def;
+    const GpType *ret = call->type;
+    uint32_t count = call->arg_count;
     GpValue *x[4] = {NULL};
     GpShape shape = {.rank = 0};
     uint32_t used = 0;
     bool is_tile = false;
     if (count > GP_COUNT(x) || !gp_lower_leaf_count(lo, ret)) {
-        gp_lower_refuse(lo, span, "a call of `%s` with these arguments", def->name->name);
+        gp_lower_refuse(lo, call->span, "a call of `%s` with these arguments", def->name->name);
         return gp_lower_undef(lo, ret);
     }
     for (uint32_t i = 0; i < count; i++) {
-        GpSpot s = gp_spot_auto_deref(lo, gp_spot_value(args[i]), span);
-        GpVal v = gp_spot_read(lo, &s, span);
+        GpSpot s = gp_spot_auto_deref(lo, gp_spot_value(call->args[i]), call->span);
+        GpVal v = gp_spot_read(lo, &s, call->span);
         if (v.count == 0)
             continue; /* a mode: a value without bits */
         if (v.count != 1)
@@ -232,24 +235,16 @@ static GpVal build_op(GpLower *lo, const GpDef *def, const GpVal *args, uint32_t
     return gp_lower_one(lo, ret, gp_build(&lo->b, def->op, x, used, &t, 1)->results[0]);
 }
 
-static GpVal call_target(GpLower *lo, GpNode *n, Target t, GpVal *args, uint32_t count,
-                         const GpType *ret) {
+/* A call of what a path means here. */
+static GpVal call_target(GpLower *lo, Target t, GpLowerCall call) {
     if (lo->is_dead)
-        return gp_lower_undef(lo, ret);
-    if (t.def->intrinsic != GpIntrinsic_None) {
-        GpLowerCall call = {.node = n,
-                            .def = t.def,
-                            .generics = t.subst.args,
-                            .generic_count = t.subst.count,
-                            .args = args,
-                            .arg_count = count,
-                            .type = ret,
-                            .span = n->span};
+        return gp_lower_undef(lo, call.type);
+    call.def = t.def;
+    call.generics = t.subst.args;
+    call.generic_count = t.subst.count;
+    if (t.def->intrinsic != GpIntrinsic_None)
         return gp_lower_intrinsic(lo, &call);
-    }
-    if (t.def->has_op)
-        return build_op(lo, t.def, args, count, ret, n->span);
-    return inline_fn(lo, t, args, count, ret, n->span);
+    return t.def->has_op ? build_op(lo, &call) : inline_fn(lo, &call);
 }
 
 /* ---- Nodes ---------------------------------------------------------------------------------- */
@@ -275,74 +270,67 @@ static GpVal construct(GpLower *lo, const GpType *t, const GpDef *def, const GpV
     return out;
 }
 
-static GpVal *lower_args(GpLower *lo, GpNode *receiver, const GpNodeList *list, uint32_t *count) {
+static void lower_args(GpLower *lo, GpLowerCall *call, GpNode *receiver, const GpNodeList *list) {
     uint32_t first = receiver ? 1 : 0;
-    *count = list->len + first;
-    GpVal *args = GP_NEW_ARRAY(lo->arena, GpVal, *count);
+    call->arg_count = list->len + first;
+    call->args = GP_NEW_ARRAY(lo->arena, GpVal, call->arg_count);
     if (receiver)
-        args[0] = gp_lower_expr(lo, receiver);
+        call->args[0] = gp_lower_expr(lo, receiver);
     for (uint32_t i = 0; i < list->len; i++)
-        args[first + i] = gp_lower_expr(lo, list->at[i]);
-    return args;
+        call->args[first + i] = gp_lower_expr(lo, list->at[i]);
 }
 
-static GpVal apply(GpLower *lo, GpNode *n, const GpType *callee, GpVal *args, uint32_t count,
-                   const GpType *ret, GpSpan span) {
+static GpLowerCall call_at(GpLower *lo, GpNode *n) {
+    return (GpLowerCall){.node = n, .type = gp_lower_node_type(lo, n), .span = n->span};
+}
+
+static GpVal apply(GpLower *lo, const GpType *callee, const GpLowerCall *call) {
     if (callee->kind == GpTy_Closure)
-        return inline_closure(lo, callee, args, count, ret, span);
-    if (callee->kind == GpTy_FnItem) {
-        Target t = find_target(lo, callee->def, callee->args, callee->arg_count);
-        return call_target(lo, n, t, args, count, ret);
-    }
-    gp_lower_refuse(lo, span, "a call of a value of type `%s`", gp_ty_name(lo->arena, callee));
-    return gp_lower_undef(lo, ret);
+        return inline_closure(lo, callee, call);
+    if (callee->kind == GpTy_FnItem)
+        return call_target(lo, find_target(lo, callee->def, callee->args, callee->arg_count),
+                           *call);
+    gp_lower_refuse(lo, call->span, "a call of a value of type `%s`",
+                    gp_ty_name(lo->arena, callee));
+    return gp_lower_undef(lo, call->type);
 }
 
-GpVal gp_lower_apply(GpLower *lo, GpNode *n, GpVal callee, GpVal *args, uint32_t count,
-                     const GpType *ret, GpSpan span) {
-    GpSpot s = gp_spot_auto_deref(lo, gp_spot_value(callee), span);
-    return apply(lo, n, s.type, args, count, ret, span);
-}
-
-static GpVal call_value(GpLower *lo, GpNode *n, GpAstCall *c) {
-    const GpType *ret = gp_lower_node_type(lo, n);
-    GpSpot callee = gp_spot_auto_deref(lo, gp_lower_place(lo, c->callee), n->span);
-    uint32_t count;
-    GpVal *args = lower_args(lo, NULL, &c->args, &count);
-    return apply(lo, n, callee.type, args, count, ret, n->span);
+GpVal gp_lower_apply(GpLower *lo, GpVal callee, const GpLowerCall *call) {
+    GpSpot s = gp_spot_auto_deref(lo, gp_spot_value(callee), call->span);
+    return apply(lo, s.type, call);
 }
 
 GpVal gp_lower_call(GpLower *lo, GpNode *n) {
     GpAstCall *c = GP_AS(Call, n);
     const GpRes *res = n->res;
-    if (!res || (res->kind != GpRes_Def && res->kind != GpRes_Construct))
-        return call_value(lo, n, c);
-    uint32_t count;
-    GpVal *args = lower_args(lo, NULL, &c->args, &count);
+    GpLowerCall call = call_at(lo, n);
+    bool is_path = res && (res->kind == GpRes_Def || res->kind == GpRes_Construct);
+    GpSpot callee = {0};
+    if (!is_path)
+        callee = gp_spot_auto_deref(lo, gp_lower_place(lo, c->callee), n->span);
+    lower_args(lo, &call, NULL, &c->args);
+    if (!is_path)
+        return apply(lo, callee.type, &call);
     if (res->kind == GpRes_Construct)
-        return construct(lo, gp_lower_node_type(lo, n), res->def, args, count);
-    Target t = find_target(lo, res->def, res->args, res->arg_count);
-    return call_target(lo, n, t, args, count, gp_lower_node_type(lo, n));
+        return construct(lo, call.type, res->def, call.args, call.arg_count);
+    return call_target(lo, find_target(lo, res->def, res->args, res->arg_count), call);
 }
 
 GpVal gp_lower_method(GpLower *lo, GpNode *n) {
     GpAstMethodCall *m = GP_AS(MethodCall, n);
     const GpRes *res = n->res;
-    uint32_t count;
-    GpVal *args = lower_args(lo, m->receiver, &m->args, &count);
+    GpLowerCall call = call_at(lo, n);
+    lower_args(lo, &call, m->receiver, &m->args);
     if (!res || !res->def)
-        return gp_lower_undef(lo, gp_lower_node_type(lo, n));
-    Target t = find_target(lo, res->def, res->args, res->arg_count);
-    return call_target(lo, n, t, args, count, gp_lower_node_type(lo, n));
+        return gp_lower_undef(lo, call.type);
+    return call_target(lo, find_target(lo, res->def, res->args, res->arg_count), call);
 }
 
 GpVal gp_lower_overload(GpLower *lo, GpNode *n, GpNode *lhs, GpNode *rhs) {
-    GpVal *args = GP_NEW_ARRAY(lo->arena, GpVal, 2);
-    args[0] = gp_lower_expr(lo, lhs);
-    if (rhs)
-        args[1] = gp_lower_expr(lo, rhs);
+    GpLowerCall call = call_at(lo, n);
+    lower_args(lo, &call, lhs, &(GpNodeList){.at = &rhs, .len = rhs ? 1 : 0});
     Target t = find_target(lo, n->res->def, n->res->args, n->res->arg_count);
-    return call_target(lo, n, t, args, rhs ? 2 : 1, gp_lower_node_type(lo, n));
+    return call_target(lo, t, call);
 }
 
 GpVal gp_lower_return(GpLower *lo, GpNode *n) {
@@ -395,15 +383,15 @@ static GpVal const_item(GpLower *lo, GpNode *n, Target t) {
                     : node->kind == GpNode_Const   ? GP_AS(Const, node)->value
                     : node->kind == GpNode_Static ? GP_AS(Static, node)->value
                                                    : NULL;
-    const GpType *type = gp_lower_node_type(lo, n);
+    GpLowerCall call = call_at(lo, n);
     if (!value || is_recursive(lo, t.def, n->span)) {
         if (!value)
             gp_lower_refuse(lo, n->span, "the constant `%s`", t.def->name->name);
-        return gp_lower_undef(lo, type);
+        return gp_lower_undef(lo, call.type);
     }
     GpLowerFrame frame = {.fn = t.def, .subst = t.subst, .call = n->span};
     GpNodeList none = {0};
-    return inline_body(lo, &frame, value, &none, NULL, 0, type);
+    return inline_body(lo, &frame, value, &none, &call);
 }
 
 GpVal gp_lower_global(GpLower *lo, GpNode *n) {

@@ -78,7 +78,7 @@ GpVal gp_lower_block(GpLower *lo, GpNode *n) {
     gp_join_edge(lo, exit, GpOp_Yield, v);
     gp_lower_leave(lo, at);
     lo->targets = target.outer;
-    return gp_join_finish(lo, exit, GpOp_Block, NULL, 0, &region, 1);
+    return gp_join_finish_block(lo, exit, region);
 }
 
 static GpLowerTarget *find_loop(GpLower *lo, const GpNode *n) {
@@ -216,7 +216,7 @@ GpVal gp_lower_cond(GpLower *lo, GpNode *cond, const GpType *type, GpLowerBranch
     GpVal v = lo->is_dead ? gp_lower_undef(lo, type) : otherwise(lo, ud);
     gp_join_edge(lo, c.out, GpOp_Yield, v);
     gp_lower_leave(lo, at);
-    return gp_join_finish(lo, c.out, GpOp_Block, NULL, 0, &region, 1);
+    return gp_join_finish_block(lo, c.out, region);
 }
 
 static GpVal if_then(GpLower *lo, void *ud) { return gp_lower_expr(lo, ((GpAstIf *)ud)->then); }

@@ -133,8 +133,9 @@ GpVal gp_lower_ReduceTile(GpLower *lo, const GpLowerCall *call) {
 static GpValue *combine_closure(GpLower *lo, const GpLowerCall *call, GpValue *acc, GpValue *x) {
     const GpType *elem = call->type->args[0].type;
     GpVal args[2] = {gp_lower_one(lo, elem, acc), gp_lower_one(lo, elem, x)};
-    GpVal v = gp_lower_apply(lo, call->node, call->args[call->arg_count - 1], args, 2, elem,
-                             call->span);
+    GpLowerCall inner = {
+        .node = call->node, .args = args, .arg_count = 2, .type = elem, .span = call->span};
+    GpVal v = gp_lower_apply(lo, call->args[call->arg_count - 1], &inner);
     return v.count == 1 ? gp_lower_get(lo, &v, 0) : acc;
 }
 

@@ -92,6 +92,7 @@ static GpValue *flat(GpLower *lo, GpValue *x) {
 
 /* {n} to {2n}: the lower `bits` bits of each element, then the rest of it. */
 static GpValue *halve(GpLower *lo, GpValue *x, uint32_t bits) {
+    gp_assert(bits < 64);
     GpElem to = unsigned_of(bits);
     int64_t n = x->type->shape.dim[0];
     GpShape column = {.dim = {n, 1}, .rank = 2}, pairs = {.dim = {n, 2}, .rank = 2};

@@ -174,15 +174,24 @@ static const GpIrType **merged_types(GpLower *lo, const MergedList *list) {
     return types;
 }
 
-GpVal gp_join_finish(GpLower *lo, GpJoin *j, GpOp op, GpValue *const *operands,
-                     uint32_t operand_count, GpRegion *const *regions, uint32_t region_count) {
+/* An instruction to build, but for its results. */
+typedef struct Shell {
+    GpOp op;
+    GpValue *const *operands;
+    uint32_t operand_count;
+    GpRegion *const *regions;
+    uint32_t region_count;
+} Shell;
+
+static GpVal finish(GpLower *lo, GpJoin *j, Shell s) {
     GpVal out;
     MergedList list = {0};
     merge(lo, j, &out, &list);
     for (uint32_t i = 0; i < j->edges.len; i++)
         set_edge_operands(lo, &j->edges.at[i], list.at, list.len);
-    GpInst *inst = gp_build(&lo->b, op, operands, operand_count, merged_types(lo, &list), list.len);
-    gp_ir_set_regions(lo->fn, inst, regions, region_count);
+    GpInst *inst = gp_build(&lo->b, s.op, s.operands, s.operand_count, merged_types(lo, &list),
+                            list.len);
+    gp_ir_set_regions(lo->fn, inst, s.regions, s.region_count);
     set_targets(j, inst);
     for (uint32_t i = 0; i < list.len; i++) {
         GpLeaf leaf = {.value = inst->results[i]};
@@ -194,6 +203,10 @@ GpVal gp_join_finish(GpLower *lo, GpJoin *j, GpOp op, GpValue *const *operands,
     if (!j->edges.len)
         end_unreachable(lo);
     return out;
+}
+
+GpVal gp_join_finish_block(GpLower *lo, GpJoin *j, GpRegion *region) {
+    return finish(lo, j, (Shell){GpOp_Block, NULL, 0, &region, 1});
 }
 
 /* ---- If ---------------------------------------------------------------------------------- */
@@ -214,7 +227,7 @@ GpVal gp_lower_if(GpLower *lo, GpValue *cond, const GpType *type, GpLowerBranch 
         gp_lower_reset(lo, j);
     }
     lo->b.span = span;
-    return gp_join_finish(lo, j, GpOp_If, &cond, 1, regions, 2);
+    return finish(lo, j, (Shell){GpOp_If, &cond, 1, regions, 2});
 }
 
 /* ---- Loops ------------------------------------------------------------------------------- */
@@ -332,7 +345,7 @@ GpVal gp_carry_finish_loop(GpLower *lo, GpCarry *c) {
     GpValue **inits = carried_inits(lo, c, &list, 0);
     for (uint32_t i = 0; i < c->again->edges.len; i++)
         set_edge_operands(lo, &c->again->edges.at[i], list.at, list.len);
-    GpVal out = gp_join_finish(lo, c->exit, GpOp_Loop, inits, list.len, &c->region, 1);
+    GpVal out = finish(lo, c->exit, (Shell){GpOp_Loop, inits, list.len, &c->region, 1});
     set_targets(c->again, c->region->owner);
     return out;
 }

@@ -92,11 +92,11 @@ static const char *unescape(GpLower *lo, const char *text) {
     char *out = gp_arena_copy(lo->arena, text, strlen(text)), *to = out;
     for (const char *from = text; *from; from++) {
         static const char names[] = "ntr0", values[] = "\n\t\r";
-        const char *name = from[0] == '\\' && from[1] ? strchr(names, from[1]) : NULL;
-        const char *value = name ? values + (name - names) : NULL;
-        if (*from == '\\' && from[1])
+        bool is_escape = from[0] == '\\' && from[1];
+        if (is_escape)
             from++;
-        *to++ = value ? *value : *from;
+        const char *name = is_escape ? strchr(names, *from) : NULL;
+        *to++ = *(name ? values + (name - names) : from);
     }
     *to = 0;
     return out;

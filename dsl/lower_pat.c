@@ -22,9 +22,14 @@ typedef struct SubPat {
 
 /* Calls fn for each pattern inside with the part it stands for. `variant` NULL: tuple or struct. */
 typedef void (*SubFn)(GpLower *lo, SubPat sub, void *ud);
+typedef struct Subs {
+    GpLower *lo;
+    SubFn fn;
+    void *ud;
+} Subs;
 
-static void visit_field(GpLower *lo, GpSpot s, const GpDef *variant, uint32_t i, GpNode *pat,
-                        SubFn fn, void *ud) {
+static void visit_field(const Subs *v, GpSpot s, const GpDef *variant, uint32_t i, GpNode *pat) {
+    GpLower *lo = v->lo;
     const GpType *t;
     uint32_t off;
     if (variant) {
@@ -36,11 +41,10 @@ static void visit_field(GpLower *lo, GpSpot s, const GpDef *variant, uint32_t i,
         t = gp_lower_field_type(lo, s.type, i);
         off = gp_lower_field_at(lo, s.type, i);
     }
-    fn(lo, (SubPat){pat, gp_spot_part(lo, &s, t, off, pat->span)}, ud);
+    v->fn(lo, (SubPat){pat, gp_spot_part(lo, &s, t, off, pat->span)}, v->ud);
 }
 
-static void visit_list(GpLower *lo, GpSpot s, const GpDef *variant, const GpNodeList *pats,
-                       SubFn fn, void *ud) {
+static void visit_list(const Subs *v, GpSpot s, const GpDef *variant, const GpNodeList *pats) {
     uint32_t fields = variant ? variant->field_count : gp_lower_field_count(s.type);
     for (uint32_t i = 0, at = 0; i < pats->len; i++) {
         if (pats->at[i]->kind == GpNode_PatRest) {
@@ -48,7 +52,7 @@ static void visit_list(GpLower *lo, GpSpot s, const GpDef *variant, const GpNode
             continue;
         }
         if (at < fields)
-            visit_field(lo, s, variant, at, pats->at[i], fn, ud);
+            visit_field(v, s, variant, at, pats->at[i]);
         at++;
     }
 }
@@ -57,7 +61,7 @@ static const GpDef *variant_of(const GpNode *pat) {
     return pat->res && pat->res->def && pat->res->def->kind == GpDef_Variant ? pat->res->def : NULL;
 }
 
-static void visit_struct(GpLower *lo, GpNode *pat, GpSpot s, SubFn fn, void *ud) {
+static void visit_struct(const Subs *v, GpNode *pat, GpSpot s) {
     GpAstPatStruct *p = GP_AS(PatStruct, pat);
     const GpDef *def = pat->res ? pat->res->def : NULL;
     uint32_t i;
@@ -66,12 +70,12 @@ static void visit_struct(GpLower *lo, GpNode *pat, GpSpot s, SubFn fn, void *ud)
             continue;
         GpAstPatField *f = GP_AS(PatField, p->fields.at[k]);
         if (gp_def_field(def, f->name, &i))
-            visit_field(lo, s, variant_of(pat), i, f->pat, fn, ud);
+            visit_field(v, s, variant_of(pat), i, f->pat);
     }
 }
 
 /* Elements of an array: the checker takes no slices of other lengths. */
-static void visit_elements(GpLower *lo, GpNode *pat, GpSpot s, SubFn fn, void *ud) {
+static void visit_elements(const Subs *v, GpNode *pat, GpSpot s) {
     const GpNodeList *pats = &GP_AS(PatSlice, pat)->pats;
     int64_t count = 0;
     if (s.type->kind != GpTy_Array || !gp_const_value(s.type->count, &count))
@@ -82,20 +86,21 @@ static void visit_elements(GpLower *lo, GpNode *pat, GpSpot s, SubFn fn, void *u
             at = (uint32_t)count - (pats->len - i - 1);
             continue;
         }
-        GpValue *index = gp_build_int(&lo->b, GpElem_U64, at++);
-        fn(lo, (SubPat){sub, gp_spot_element(lo, s, index, NULL, sub->span)}, ud);
+        GpValue *index = gp_build_int(&v->lo->b, GpElem_U64, at++);
+        v->fn(v->lo, (SubPat){sub, gp_spot_element(v->lo, s, index, NULL, sub->span)}, v->ud);
     }
 }
 
 static void visit_subs(GpLower *lo, GpNode *pat, GpSpot s, SubFn fn, void *ud) {
+    const Subs v = {lo, fn, ud};
     if (pat->kind == GpNode_PatSlice)
-        visit_elements(lo, pat, s, fn, ud);
+        visit_elements(&v, pat, s);
     if (pat->kind == GpNode_PatTuple)
-        visit_list(lo, s, NULL, &GP_AS(PatTuple, pat)->pats, fn, ud);
+        visit_list(&v, s, NULL, &GP_AS(PatTuple, pat)->pats);
     if (pat->kind == GpNode_PatTupleStruct)
-        visit_list(lo, s, variant_of(pat), &GP_AS(PatTupleStruct, pat)->pats, fn, ud);
+        visit_list(&v, s, variant_of(pat), &GP_AS(PatTupleStruct, pat)->pats);
     if (pat->kind == GpNode_PatStruct)
-        visit_struct(lo, pat, s, fn, ud);
+        visit_struct(&v, pat, s);
     if (pat->kind == GpNode_PatParen)
         fn(lo, (SubPat){GP_AS(PatParen, pat)->pat, s}, ud);
     if (pat->kind == GpNode_PatRef)

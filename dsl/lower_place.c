@@ -274,17 +274,29 @@ GpValue *gp_spot_len(GpLower *lo, const GpSpot *s) {
     return gp_build_int(&lo->b, GpElem_U64, count);
 }
 
-static GpSpot array_element(GpLower *lo, GpVar *var, uint32_t off, const GpType *elem,
-                            uint32_t extent, GpValue *index, GpValue *mask) {
+/* `extent` elements from a variable's leaf `off` on. */
+typedef struct Array {
+    GpVar *var;
+    uint32_t off, extent;
+} Array;
+
+static GpSpot array_element(GpLower *lo, Array a, const GpType *elem, GpValue *index,
+                            GpValue *mask) {
     GpScalar k;
-    GpSpot s = {.kind = GpSpot_Elem, .type = elem, .var = var, .off = off, .extent = extent};
-    s.stride = gp_lower_leaf_count(lo, elem);
-    s.index = index;
-    s.mask = mask;
-    if (!gp_ir_const(index, &k) || mask || k.u >= extent)
+    GpSpot s = {.kind = GpSpot_Elem,
+                .type = elem,
+                .var = a.var,
+                .off = a.off,
+                .extent = a.extent,
+                .stride = gp_lower_leaf_count(lo, elem),
+                .index = index,
+                .mask = mask};
+    if (!gp_ir_const(index, &k) || mask || k.u >= a.extent)
         return s;
-    return (GpSpot){
-        .kind = GpSpot_Var, .type = elem, .var = var, .off = off + (uint32_t)k.u * s.stride};
+    return (GpSpot){.kind = GpSpot_Var,
+                    .type = elem,
+                    .var = a.var,
+                    .off = a.off + (uint32_t)k.u * s.stride};
 }
 
 static uint32_t alias_extent(const GpVal *slice) {
@@ -313,15 +325,16 @@ GpSpot gp_spot_element(GpLower *lo, GpSpot base, GpValue *index, GpValue *mask, 
     switch (base.kind) {
     case GpSpot_Slice:
         if (base.val.at[0].alias)
-            return array_element(lo, base.val.at[0].alias, base.val.at[0].off, elem,
-                                 alias_extent(&base.val), index, mask);
+            return array_element(
+                lo, (Array){base.val.at[0].alias, base.val.at[0].off, alias_extent(&base.val)}, elem,
+                index, mask);
         return memory_element(lo, gp_lower_get(lo, &base.val, 0), elem, index, mask);
     case GpSpot_Memory:
         return memory_element(lo, base.address, elem, index, and_masks(lo, base.mask, mask));
     case GpSpot_Value:
-        return array_element(lo, spill(lo, base.val), 0, elem, extent, index, mask);
+        return array_element(lo, (Array){spill(lo, base.val), 0, extent}, elem, index, mask);
     case GpSpot_Var:
-        return array_element(lo, base.var, base.off, elem, extent, index, mask);
+        return array_element(lo, (Array){base.var, base.off, extent}, elem, index, mask);
     case GpSpot_Elem:
         break;
     }
@@ -332,7 +345,7 @@ GpSpot gp_spot_element(GpLower *lo, GpSpot base, GpValue *index, GpValue *mask, 
         return gp_spot_value(gp_lower_undef(lo, elem));
     }
     GpVar *copy = spill(lo, gp_spot_read(lo, &base, span));
-    GpSpot inner = array_element(lo, copy, 0, elem, extent, index, mask);
+    GpSpot inner = array_element(lo, (Array){copy, 0, extent}, elem, index, mask);
     return gp_spot_value(gp_spot_read(lo, &inner, span));
 }
 

@@ -127,8 +127,6 @@ uint32_t gp_lower_leaf_count(GpLower *lo, const GpType *t) {
     case GpTy_Usize:
     case GpTy_Isize:
     case GpTy_Char:
-        n = 1;
-        break;
     case GpTy_RawPtr:
         n = 1;
         break;

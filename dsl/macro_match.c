@@ -463,6 +463,7 @@ static const GpToken *copy_args(const GpParse *in, const GpTokenRun *args, uint3
         if (is_doc)
             GP_PUSH(in->arena, &toks, part);
     }
+    gp_assert(toks.len > 0); /* the closing delimiter */
     toks.at[toks.len - 1].tok = GpTok_End;
     *count = toks.len;
     return toks.at;

@@ -285,7 +285,7 @@ static void check_use(GpMoves *m, GpBits state, const GpStep *s, GpOperand u, Gp
     if (u.kind != GpUse_Move)
         return;
     bool is_upvar = m->f->slots.at[u.place->local].kind == GpSlot_Upvar;
-    if (!u.place->is_owned || (is_upvar && m->f->bound && strcmp(m->f->bound, "FnOnce")))
+    if (!u.place->is_owned || (is_upvar && m->f->bound && strcmp(m->f->bound, "FnOnce") != 0))
         gp_report_illegal_move(m, s, u);
 }
 

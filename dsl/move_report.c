@@ -112,25 +112,32 @@ static const char *owner_name(GpForm *f, const GpDef *def) {
     return def->name->name;
 }
 
+/* Which argument of a call stands there, the receiver first; GP_NONE: none. */
+static uint32_t find_arg(const GpStep *call, GpSpan span) {
+    GpNode *n = (GpNode *)(uintptr_t)call->node;
+    bool is_method = n->kind == GpNode_MethodCall;
+    GpNodeList args = is_method                ? GP_AS(MethodCall, n)->args
+                      : n->kind == GpNode_Call ? GP_AS(Call, n)->args
+                                               : (GpNodeList){0};
+    for (uint32_t i = 0; i < args.len; i++)
+        if (args.at[i]->span.off == span.off)
+            return is_method ? i + 1 : i;
+    return GP_NONE;
+}
+
 /* The call that takes what the step puts into a temporary. */
 static const GpStep *find_call(const GpForm *f, const GpMoveSite *site, uint32_t *arg) {
     const GpBlock *blk = &f->blocks.at[site->block];
     const GpPlace *dst = blk->steps.at[site->step].dst;
     for (uint32_t k = site->step + 1; dst && k < blk->steps.len; k++) {
         const GpStep *s = &blk->steps.at[k];
-        for (uint32_t i = 0; s->kind == GpStep_Call && s->callee && i < s->use_count; i++)
-            if (s->uses[i].place == dst) {
-                GpNode *n = (GpNode *)(uintptr_t)s->node;
-                uint32_t first = n->kind == GpNode_MethodCall;
-                GpNodeList args = first                    ? GP_AS(MethodCall, n)->args
-                                  : n->kind == GpNode_Call ? GP_AS(Call, n)->args
-                                                           : (GpNodeList){0};
-                for (uint32_t a = 0; a < args.len; a++)
-                    if (args.at[a]->span.off == s->uses[i].span.off) {
-                        *arg = a + first;
-                        return s;
-                    }
-            }
+        if (s->kind != GpStep_Call || !s->callee)
+            continue;
+        for (uint32_t i = 0; i < s->use_count; i++) {
+            *arg = s->uses[i].place == dst ? find_arg(s, s->uses[i].span) : GP_NONE;
+            if (*arg != GP_NONE)
+                return s;
+        }
     }
     return NULL;
 }
@@ -250,7 +257,27 @@ static void note_once(GpForm *f, GpDiag *d, const GpMoveSite *site) {
                "this value implements `FnOnce`, which causes it to be moved when called");
 }
 
+/* The moves of a use, or of parts of what it uses; whether one of them is the use itself. */
+static bool label_sites(GpForm *f, GpDiag *d, const GpBadUse *use, GpMoveSet sites,
+                        bool is_partial) {
+    bool is_use = sites.len == 1 && sites.at[0].span.off == use->span.off;
+    for (uint32_t i = 0; i < sites.len; i++) {
+        const GpMoveSite *s = &sites.at[i];
+        bool is_same = s->span.off == use->span.off && s->span.len == use->span.len;
+        is_use |= is_same && f->blocks.at[s->block].steps.at[s->step].why != GpMove_Method;
+        label_site(f, d, s, is_partial, is_same);
+        if (s->is_earlier_round)
+            label_loops(f, d, s, f->slots.at[use->place->local].span);
+    }
+    return is_use;
+}
+
 void gp_report_moved(GpMoves *m, const GpBadUse *use, GpMoveSet sites) {
+    static const struct {
+        const char *title, *label;
+    } words[] = {[GpAccess_Use] = {"use", "used"},
+                 [GpAccess_Borrow] = {"borrow", "borrowed"},
+                 [GpAccess_Assign] = {"assign to part", "partially assigned"}};
     GpForm *f = m->f;
     bool is_partial = false;
     const GpPlace *moved = use->place;
@@ -259,31 +286,15 @@ void gp_report_moved(GpMoves *m, const GpBadUse *use, GpMoveSet sites) {
             is_partial = true;
             moved = sites.at[i].place;
         }
-    const char *verb = use->verb == GpAccess_Borrow   ? "borrow"
-                       : use->verb == GpAccess_Assign ? "assign to part"
-                                                      : "use";
-    GpDiag *d =
-        gp_diag(f->c->diags, GpDiag_E0382, use->span,
-                gp_arena_printf(f->c->arena, "%s of%s", verb, is_partial ? " partially" : ""),
-                gp_place_quoted(f, use->place));
+    GpDiag *d = gp_diag(f->c->diags, GpDiag_E0382, use->span,
+                        gp_arena_printf(f->c->arena, "%s of%s", words[use->verb].title,
+                                        is_partial ? " partially" : ""),
+                        gp_place_quoted(f, use->place));
     f->reported++;
-    bool is_same = false;
-    for (uint32_t i = 0; i < sites.len; i++) {
-        const GpMoveSite *s = &sites.at[i];
-        bool same = s->span.off == use->span.off && s->span.len == use->span.len;
-        is_same |= same && f->blocks.at[s->block].steps.at[s->step].why != GpMove_Method;
-        label_site(f, d, s, is_partial, same);
-        if (s->is_earlier_round)
-            label_loops(f, d, s, f->slots.at[use->place->local].span);
-    }
-    bool is_closure = use->loan && use->loan->closure;
-    if (!is_same && !(sites.len == 1 && sites.at[0].span.off == use->span.off))
-        gp_primary_label(d, "value %s here after %smove",
-                         use->verb == GpAccess_Borrow   ? "borrowed"
-                         : use->verb == GpAccess_Assign ? "partially assigned"
-                                                        : "used",
+    if (!label_sites(f, d, use, sites, is_partial))
+        gp_primary_label(d, "value %s here after %smove", words[use->verb].label,
                          is_partial ? "partial " : "");
-    if (is_closure)
+    if (use->loan && use->loan->closure)
         gp_label(d, use->loan->use_span, "borrow occurs due to use in closure");
     if (moved->type->kind != GpTy_Closure)
         note_no_copy(f, d, moved, is_partial);

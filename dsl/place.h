@@ -230,8 +230,8 @@ typedef struct GpSigRegions {
 } GpSigRegions;
 GpSigRegions gp_regions_of_fn(GpForm *f, const GpDef *fn);
 /* The same for one call: named lifetimes and generics are fresh variables. */
-GpSigRegions gp_regions_of_call(GpForm *f, const GpDef *fn, const GpGArg *args, uint32_t count,
-                                const GpType *const *params, const GpType *ret, GpSpan span);
+GpSigRegions gp_regions_of_call(GpForm *f, const GpRes *callee, const GpType *const *params,
+                                const GpType *ret, GpSpan span);
 /* of a written type inside the body: `let x: &'a T` */
 GpRegions gp_regions_of_node(GpForm *f, GpNode *node, const GpType *t);
 

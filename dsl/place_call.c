@@ -15,12 +15,10 @@ static GpSpan method_span(const GpAstMethodCall *m) {
     return m->node.span;
 }
 
+/* A call whose res says what is called. */
 typedef struct Callee {
-    const GpDef *def;
-    const GpGArg *args;
-    uint32_t arg_count;
-    GpSpan name;
     GpNode *node;
+    GpSpan name;
 } Callee;
 
 static const char *callable_name(const GpNode *bound) {
@@ -75,12 +73,13 @@ static GpOperand build_arg(GpBuild *b, GpNode *n, const GpDef *def, uint32_t par
 static void finish_call(GpBuild *b, GpPlace *dst, const Callee *c, GpOperand *uses,
                         const GpType *const *params, uint32_t count) {
     const GpType *ret = c->node->type;
+    const GpRes *res = c->node->res;
+    const GpDef *def = res ? res->def : NULL;
     if (!dst && ret->kind != GpTy_Never)
         dst = gp_build_temp(b, ret, c->node->span);
-    if (c->def) {
-        GpSigRegions sig =
-            gp_regions_of_call(b->f, c->def, c->args, c->arg_count, params, ret, c->node->span);
-        for (uint32_t i = 0; i < count && i < c->def->sig.param_count; i++)
+    if (def) {
+        GpSigRegions sig = gp_regions_of_call(b->f, res, params, ret, c->node->span);
+        for (uint32_t i = 0; i < count && i < def->sig.param_count; i++)
             if (uses[i].place)
                 gp_regions_flow(b->f, params[i], uses[i].place->regions, sig.params[i],
                                 uses[i].span, false);
@@ -91,7 +90,7 @@ static void finish_call(GpBuild *b, GpPlace *dst, const Callee *c, GpOperand *us
     }
     GpStep *s = gp_build_step(b, GpStep_Call, c->node->span);
     s->name_span = c->name;
-    s->callee = c->def;
+    s->callee = def;
     s->node = c->node;
     s->dst = dst;
     gp_step_uses(b, s, uses, count);
@@ -103,7 +102,7 @@ static void finish_call(GpBuild *b, GpPlace *dst, const Callee *c, GpOperand *us
 
 static void call_fn(GpBuild *b, GpPlace *dst, GpNode *n, GpAstCall *call) {
     const GpRes *res = n->res;
-    Callee c = {res->def, res->args, res->arg_count, call->callee->span, n};
+    Callee c = {n, call->callee->span};
     GpOperand *uses = GP_NEW_ARRAY(b->arena, GpOperand, call->args.len);
     uint32_t declared = GP_MAX(call->args.len, res->def->sig.param_count);
     const GpType **params = GP_NEW_ARRAY(b->arena, const GpType *, declared);
@@ -202,18 +201,17 @@ void gp_build_call(GpBuild *b, GpPlace *dst, GpNode *n) {
 /* ---- methods --------------------------------------------------------------------------------- */
 
 /* A receiver or operand that a call takes by value: the move is the call's own. */
-static void explain_move(GpBuild *b, GpOperand use, const GpNode *call, GpMoveWhy why, GpSpan span,
-                         const GpDef *def, uint32_t arg) {
+static void explain_move(GpBuild *b, GpOperand use, const Callee *c, GpMoveWhy why, uint32_t arg) {
     GpBlock *blk = &b->f->blocks.at[b->block];
     for (uint32_t i = blk->steps.len; use.place && i-- > 0;) {
         GpStep *s = &blk->steps.at[i];
         if (s->dst != use.place)
             continue;
         s->why = why;
-        s->name_span = span;
-        s->callee = def;
+        s->name_span = c->name;
+        s->callee = c->node->res ? c->node->res->def : NULL;
         s->arg = arg;
-        s->node = call;
+        s->node = c->node;
         return;
     }
 }
@@ -224,18 +222,18 @@ void gp_build_method(GpBuild *b, GpPlace *dst, GpNode *n) {
     GpOperand *uses = GP_NEW_ARRAY(b->arena, GpOperand, count);
     const GpType **params = GP_NEW_ARRAY(b->arena, const GpType *, count);
     const GpDef *def = n->res ? n->res->def : NULL;
-    GpSpan name = method_span(m);
+    Callee c = {n, method_span(m)};
     uses[0] = build_arg(b, m->receiver, NULL, 0);
     params[0] = gp_expr_type(m->receiver);
-    if (uses[0].kind == GpUse_Move)
-        explain_move(b, uses[0], n, GpMove_Method,
-                     (GpSpan){name.src, name.off, n->span.off + n->span.len - name.off}, def, 0);
+    if (uses[0].kind == GpUse_Move) {
+        GpSpan rest = {c.name.src, c.name.off, n->span.off + n->span.len - c.name.off};
+        explain_move(b, uses[0], &(Callee){n, rest}, GpMove_Method, 0);
+    }
     for (uint32_t i = 1; i < count; i++) {
         uses[i] = build_arg(b, m->args.at[i - 1], def, i);
         params[i] = gp_expr_type(m->args.at[i - 1]);
-        explain_move(b, uses[i], n, GpMove_Plain, name, def, i);
+        explain_move(b, uses[i], &c, GpMove_Plain, i);
     }
-    Callee c = {def, n->res ? n->res->args : NULL, n->res ? n->res->arg_count : 0, name, n};
     finish_call(b, dst, &c, uses, params, count);
 }
 
@@ -246,7 +244,7 @@ void gp_build_overload(GpBuild *b, GpPlace *dst, GpNode *n, GpNode *lhs, GpNode 
     uses[0] = gp_build_operand(b, lhs);
     if (rhs)
         uses[1] = gp_build_operand(b, rhs);
-    Callee c = {n->res->def, n->res->args, n->res->arg_count, n->span, n};
+    Callee c = {n, n->span};
     finish_call(b, dst, &c, uses, params, rhs ? 2 : 1);
 }
 

@@ -161,25 +161,28 @@ static void capture(GpForm *f, GpClosureForm *cl, GpPlace *p, GpCaptureKind kind
     add_capture(f, cl, (GpCapture){q, by_value ? GpCapture_Value : kind, is_moved, span});
 }
 
+static void capture_step(GpForm *f, GpClosureForm *cl, const GpStep *s) {
+    for (uint32_t i = 0; i < s->use_count; i++) {
+        const GpOperand *use = &s->uses[i];
+        bool is_moved = use->kind == GpUse_Move;
+        if (use->kind != GpUse_Inspect)
+            capture(f, cl, use->place, is_moved ? GpCapture_Value : GpCapture_Ref, is_moved,
+                    use->span);
+    }
+    if (s->loan != GP_NONE) {
+        const GpLoan *l = &f->loans.at[s->loan];
+        capture(f, cl, l->place, l->kind == GpLoan_Shared ? GpCapture_Ref : GpCapture_Mut, false,
+                l->use_span.src ? l->use_span : l->span);
+    }
+    if (s->dst && s->kind != GpStep_Live && s->kind != GpStep_Dead)
+        capture(f, cl, s->dst, GpCapture_Mut, false, s->span);
+}
+
 static void find_captures(GpForm *f, GpClosureForm *cl) {
     for (uint32_t i = 0; i < f->blocks.len; i++) {
         const GpBlock *blk = &f->blocks.at[i];
-        for (uint32_t k = 0; k < blk->steps.len; k++) {
-            const GpStep *s = &blk->steps.at[k];
-            for (uint32_t u = 0; u < s->use_count; u++) {
-                bool is_moved = s->uses[u].kind == GpUse_Move;
-                if (s->uses[u].kind != GpUse_Inspect)
-                    capture(f, cl, s->uses[u].place, is_moved ? GpCapture_Value : GpCapture_Ref,
-                            is_moved, s->uses[u].span);
-            }
-            if (s->loan != GP_NONE) {
-                const GpLoan *l = &f->loans.at[s->loan];
-                capture(f, cl, l->place, l->kind == GpLoan_Shared ? GpCapture_Ref : GpCapture_Mut,
-                        false, l->use_span.src ? l->use_span : l->span);
-            }
-            if (s->dst && s->kind != GpStep_Live && s->kind != GpStep_Dead)
-                capture(f, cl, s->dst, GpCapture_Mut, false, s->span);
-        }
+        for (uint32_t k = 0; k < blk->steps.len; k++)
+            capture_step(f, cl, &blk->steps.at[k]);
     }
 }
 

@@ -199,12 +199,13 @@ void gp_build_if(GpBuild *b, GpPlace *dst, GpNode *n) {
 
 /* ---- match ----------------------------------------------------------------------------------- */
 
-/* One arm; goes on in the block of the next one. */
-static void build_arm(GpBuild *b, GpPlace *dst, GpNode *n, GpPlace *p, GpNode *scrutinee,
-                      bool is_last, uint32_t end) {
-    GpAstArm *arm = GP_AS(Arm, n);
+/* One arm of a match of p; goes on in the block of the next one. */
+static void build_arm(GpBuild *b, GpPlace *dst, GpAstMatch *m, uint32_t at, GpPlace *p,
+                      uint32_t end) {
+    GpAstArm *arm = GP_AS(Arm, m->arms.at[at]);
+    bool is_last = at + 1 == m->arms.len;
     uint32_t temps = b->temps, depth = b->scopes.len;
-    gp_place_test(b, arm->pat, p, scrutinee->span);
+    gp_place_test(b, arm->pat, p, m->scrutinee->span);
     uint32_t body = gp_build_block(b), next = gp_build_block(b);
     gp_build_edge(b, b->block, body);
     if (!is_last)
@@ -217,7 +218,7 @@ static void build_arm(GpBuild *b, GpPlace *dst, GpNode *n, GpPlace *p, GpNode *s
         gp_pat_show(b, arm->pat, p);
         gp_build_cond(b, arm->guard, next, depth);
     }
-    gp_place_bind(b, arm->pat, p, scrutinee);
+    gp_place_bind(b, arm->pat, p, m->scrutinee);
     if (dst)
         gp_build_into(b, dst, arm->body);
     else
@@ -236,7 +237,7 @@ void gp_build_match(GpBuild *b, GpPlace *dst, GpNode *n) {
     uint32_t end = gp_build_block(b);
     b->is_extended = is_extended;
     for (uint32_t i = 0; i < m->arms.len; i++)
-        build_arm(b, dst, m->arms.at[i], p, m->scrutinee, i + 1 == m->arms.len, end);
+        build_arm(b, dst, m, i, p, end);
     b->block = end; /* the block after the last arm cannot be reached: patterns are exhaustive */
 }
 

@@ -532,17 +532,19 @@ static void flow_any(GpForm *f, GpRegions from, GpRegions to, GpSpan span) {
             gp_region_outlives(f, from.at[i], to.at[k], span, false);
 }
 
-GpSigRegions gp_regions_of_call(GpForm *f, const GpDef *fn, const GpGArg *args, uint32_t count,
-                                const GpType *const *params, const GpType *ret, GpSpan span) {
+GpSigRegions gp_regions_of_call(GpForm *f, const GpRes *callee, const GpType *const *params,
+                                const GpType *ret, GpSpan span) {
+    const GpDef *fn = callee->def;
+    uint32_t count = GP_MIN(fn->generic_count, callee->arg_count);
     GpRegions *given = GP_NEW_ARRAY(f->c->arena, GpRegions, fn->generic_count);
-    for (uint32_t i = 0; i < fn->generic_count && i < count; i++)
-        if (args[i].kind == GpGArg_Type)
-            given[i] = gp_regions_fresh(f, args[i].type);
+    for (uint32_t i = 0; i < count; i++)
+        if (callee->args[i].kind == GpGArg_Type)
+            given[i] = gp_regions_fresh(f, callee->args[i].type);
     Env e = {.f = f,
              .self_node = self_node_of(fn),
              .params = fn->generics,
              .param_regions = given,
-             .param_count = GP_MIN(fn->generic_count, count)};
+             .param_count = count};
     make_names(&e, fn);
     relate_names(&e, fn, span);
     if (has_own_lifetimes(fn->parent))

@@ -93,9 +93,15 @@ GpSym gp_find_similar_in(GpDef *module, GpSym name, GpNamespace ns);
 /* The same, in a list. */
 GpSym gp_find_nearest(GpSym name, const GpSym *names, uint32_t count);
 
-/* resolve_args.c: generic arguments of a path segment, E0107, E0747 */
-const GpGArg *gp_resolve_args(GpCheck *c, GpDef *scope, GpDef *def, const GpGArg *owner_args,
-                              uint32_t first, GpAstSegment *seg, bool fill, const GpType *self);
+/* resolve_args.c: generic arguments of a path segment, E0107, E0747. The first ones come from
+** where the path went before: an impl's, a trait's Self. */
+typedef struct GpOwnerArgs {
+    const GpGArg *at; /* NULL: errors that were reported */
+    uint32_t count;
+} GpOwnerArgs;
+#define GP_NO_OWNER ((GpOwnerArgs){NULL, 0})
+const GpGArg *gp_resolve_args(GpCheck *c, GpDef *scope, GpDef *def, GpOwnerArgs owner,
+                              GpAstSegment *seg, bool fill);
 GpGArg gp_garg_error(GpCheck *c, const GpDef *generic);
 
 /* resolve_type.c */

@@ -122,24 +122,22 @@ static void check_rank(GpCheck *c, const GpDef *generic, GpGArg arg, GpSpan span
                      (long long)rank, arg.shape->rank);
 }
 
-static GpGArg arg_left_out(GpCheck *c, GpDef *def, const GpGArg *args, uint32_t at, bool fill,
-                           const GpType *self) {
+static GpGArg arg_left_out(GpCheck *c, GpDef *def, const GpGArg *args, uint32_t at, bool fill) {
     GpDef *generic = def->generics[at];
     if (generic->has_preset && !(fill && def->kind == GpDef_Fn)) {
         GpSubst s = {(const GpDef *const *)def->generics, args, at};
-        (void)self; /* args[0] of a trait is Self */
         return gp_garg_subst(c->types, generic->preset, &s);
     }
     return fill && c->unify ? gp_fresh_arg(c, generic) : gp_garg_error(c, generic);
 }
 
-const GpGArg *gp_resolve_args(GpCheck *c, GpDef *scope, GpDef *def, const GpGArg *owner_args,
-                              uint32_t first, GpAstSegment *seg, bool fill, const GpType *self) {
+const GpGArg *gp_resolve_args(GpCheck *c, GpDef *scope, GpDef *def, GpOwnerArgs owner,
+                              GpAstSegment *seg, bool fill) {
     GpGArg *args = GP_NEW_ARRAY(c->arena, GpGArg, def->generic_count + 1);
     uint32_t given = count_given(seg), want = 0, least = 0;
-    for (uint32_t i = 0; i < first; i++)
-        args[i] = owner_args ? owner_args[i] : gp_garg_error(c, def->generics[i]);
-    for (uint32_t i = first; i < def->generic_count; i++) {
+    for (uint32_t i = 0; i < owner.count; i++)
+        args[i] = owner.at ? owner.at[i] : gp_garg_error(c, def->generics[i]);
+    for (uint32_t i = owner.count; i < def->generic_count; i++) {
         want += !def->generics[i]->is_impl_trait;
         least += !def->generics[i]->is_impl_trait && !def->generics[i]->has_preset;
     }
@@ -149,7 +147,7 @@ const GpGArg *gp_resolve_args(GpCheck *c, GpDef *scope, GpDef *def, const GpGArg
     if (wrong && seg)
         report_count(c, def, seg, want, least, given);
     uint32_t node = 0;
-    for (uint32_t i = first; i < def->generic_count; i++) {
+    for (uint32_t i = owner.count; i < def->generic_count; i++) {
         while (seg && node < seg->args.len && !is_positional(seg->args.at[node]))
             node++;
         bool has_node = !def->generics[i]->is_impl_trait && seg && node < seg->args.len;
@@ -163,7 +161,7 @@ const GpGArg *gp_resolve_args(GpCheck *c, GpDef *scope, GpDef *def, const GpGArg
             node += has_node;
             args[i] = gp_garg_error(c, def->generics[i]);
         } else {
-            args[i] = arg_left_out(c, def, args, i, fill, self);
+            args[i] = arg_left_out(c, def, args, i, fill);
         }
     }
     return args;

@@ -256,7 +256,7 @@ static bool set_type(Walk *w, const GpType *t) {
 }
 
 static const GpType *adt_type(Walk *w, GpDef *def, GpAstSegment *seg) {
-    const GpGArg *args = gp_resolve_args(w->c, w->scope, def, NULL, 0, seg, w->fill, NULL);
+    const GpGArg *args = gp_resolve_args(w->c, w->scope, def, GP_NO_OWNER, seg, w->fill);
     if (def->kind != GpDef_TypeAlias)
         return gp_ty_adt(w->c->types, def, args, def->generic_count);
     GpSubst s = gp_subst_of(def, args);
@@ -288,7 +288,7 @@ static bool set_def(Walk *w, GpDef *def, GpAstSegment *seg) {
         return set_type(w, def->alias ? def->alias : gp_ty_error(w->c->types));
     case GpDef_Fn:
     case GpDef_Variant:
-        args = gp_resolve_args(w->c, w->scope, def, NULL, 0, seg, w->fill, NULL);
+        args = gp_resolve_args(w->c, w->scope, def, GP_NO_OWNER, seg, w->fill);
         *w->out = (GpTarget){def, args, def->generic_count, NULL};
         return true;
     case GpDef_Module:
@@ -308,7 +308,7 @@ static bool set_def(Walk *w, GpDef *def, GpAstSegment *seg) {
 static bool set_variant(Walk *w, const GpType *type, GpDef *variant, GpAstSegment *seg) {
     const GpGArg *args = type->args;
     if (seg->has_args)
-        args = gp_resolve_args(w->c, w->scope, variant, NULL, 0, seg, w->fill, NULL);
+        args = gp_resolve_args(w->c, w->scope, variant, GP_NO_OWNER, seg, w->fill);
     *w->out = (GpTarget){variant, args, type->arg_count, NULL};
     return true;
 }
@@ -325,8 +325,8 @@ static bool set_assoc(Walk *w, const GpType *self, GpAssocFound found, GpAstSegm
                                             item->parent_generic_count - 1);
         return set_type(w, gp_normalize(w->c, t));
     }
-    const GpGArg *args = gp_resolve_args(w->c, w->scope, item, found.owner_args,
-                                         item->parent_generic_count, seg, w->fill, self);
+    GpOwnerArgs owner = {found.owner_args, item->parent_generic_count};
+    const GpGArg *args = gp_resolve_args(w->c, w->scope, item, owner, seg, w->fill);
     *w->out = (GpTarget){item, args, item->generic_count, NULL};
     return true;
 }
@@ -502,7 +502,7 @@ static bool start_qualified(Walk *w) {
     GpGArg *owner = GP_NEW(w->c->arena, GpGArg);
     *owner = (GpGArg){GpGArg_Type, {.type = self}};
     GpAstSegment *last = GP_AS(Segment, tp->segments.at[tp->segments.len - 1]);
-    w->out->args = gp_resolve_args(w->c, w->scope, trait, owner, 1, last, w->fill, self);
+    w->out->args = gp_resolve_args(w->c, w->scope, trait, (GpOwnerArgs){owner, 1}, last, w->fill);
     w->out->arg_count = trait->generic_count;
     bool is_last = w->path->segments.len == 1;
     return step_trait(w, trait, self, segment(w, w->at++), is_last ? w->ns : GpNs_Type);

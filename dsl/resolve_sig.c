@@ -197,7 +197,7 @@ static void add_bound(GpCollect *k, GpDef *def, BoundVec *v, GpNode *node, const
     if (!seg->is_call) {
         GpGArg *selfs = GP_NEW(c->arena, GpGArg);
         *selfs = (GpGArg){GpGArg_Type, {.type = self}};
-        args.args = gp_resolve_args(c, def, trait, selfs, 1, seg, false, self) + 1;
+        args.args = gp_resolve_args(c, def, trait, (GpOwnerArgs){selfs, 1}, seg, false) + 1;
         args.arg_count = trait->generic_count - 1;
         read_assoc(c, def, trait, seg, &args);
     }
@@ -314,9 +314,9 @@ void gp_resolve_impl(GpCollect *k, GpDef *def) {
     GpGArg *self = GP_NEW(c->arena, GpGArg);
     *self = (GpGArg){GpGArg_Type, {.type = def->self_type}};
     GpNode *last = path->segments.at[path->segments.len - 1];
-    def->trait_args =
-        gp_resolve_args(c, def, def->trait, self, 1, GP_AS(Segment, last), false, def->self_type) +
-        1;
+    def->trait_args = gp_resolve_args(c, def, def->trait, (GpOwnerArgs){self, 1},
+                                      GP_AS(Segment, last), false) +
+                      1;
     def->trait_arg_count = def->trait->generic_count - 1;
     if (def->trait->lang == GpLang_Copy && def->self_type->kind == GpTy_Adt &&
         def->self_type->def->is_std == k->is_std)
@@ -465,7 +465,7 @@ static void check_extent(GpCollect *k, GpDef *def, const GpExtentName *e) {
     if (t->kind == GpTy_Error || (shape && (shape->kind != GpShape_List || e->axis < shape->rank)))
         return;
     GpDiag *d = gp_diag(k->c->diags, GpDiag_G0202, e->span, "preconditions");
-    if (is_tensor)
+    if (shape)
         gp_primary_label(d, "expected an axis below %u", shape->rank);
     else
         gp_primary_label(d, "expected a tensor, this is `%s`", gp_ty_name(k->c->arena, t));
@@ -536,7 +536,7 @@ static void check_kernel_sig(GpCollect *k, GpDef *def, GpAstFn *fn) {
             check_extent(k, def, &p->right);
     }
     check_params(k, def);
-    if (ret->kind != GpTy_Error && ret != gp_ty_unit(k->c->types)) {
+    if (fn->ret && ret->kind != GpTy_Error && ret != gp_ty_unit(k->c->types)) {
         GpDiag *d = gp_diag(k->c->diags, GpDiag_G0203, fn->ret->span, def->name->name,
                             gp_ty_name(k->c->arena, ret));
         gp_primary_label(d, "a kernel returns nothing");

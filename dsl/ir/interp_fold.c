@@ -44,7 +44,7 @@ GpFlow gp_interp_Permute(GpInterp *in, const GpInst *inst) {
 
 GpFlow gp_interp_ExtractTile(GpInterp *in, const GpInst *inst) {
     const GpShape *from = &inst->operands[0]->type->shape, *to = &inst->results[0]->type->shape;
-    int64_t stride[GP_MAX_RANK], at = 0;
+    int64_t stride[GP_MAX_RANK] = {0}, at = 0;
     get_strides(from, stride);
     for (int a = 0; a < to->rank; a++) {
         uint32_t index = (uint32_t)gp_interp_get(in, inst, 1 + (uint32_t)a).u;

@@ -93,7 +93,9 @@ static const char *need_string(Parser *p) {
     for (size_t i = 0; i < raw.len; i++) {
         bool is_escape = raw.at[i] == '\\' && i + 1 < raw.len;
         if (is_escape) i++;
-        text[n++] = is_escape && raw.at[i] == 'n' ? '\n' : raw.at[i];
+        text[n] = raw.at[i];
+        if (is_escape && text[n] == 'n') text[n] = '\n';
+        n++;
     }
     return text;
 }

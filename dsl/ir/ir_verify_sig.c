@@ -109,12 +109,24 @@ static bool check_Bitcast(V *v, I *inst) {
                 "both element types are numbers of one width");
 }
 
-static bool check_results_like(V *v, I *inst, GpValue *const *have, uint32_t count,
-                               GpValue *const *want, uint32_t want_count, const char *what) {
-    if (count != want_count)
-        return gp_ir_refuse(v, inst, "%u values for %u %s", count, want_count, what);
-    for (uint32_t i = 0; i < count; i++)
-        if (have[i]->type != want[i]->type)
+typedef struct Values {
+    GpValue *const *at;
+    uint32_t count;
+} Values;
+
+static Values operands_of(I *inst) { return (Values){inst->operands, inst->operand_count}; }
+static Values results_of(I *inst) { return (Values){inst->results, inst->result_count}; }
+static Values params_of(const GpRegion *r) { return (Values){r->params, r->param_count}; }
+
+static Values without_first(Values v, uint32_t n) {
+    return n ? (Values){v.at + n, v.count - n} : v;
+}
+
+static bool check_alike(V *v, I *inst, Values have, Values want, const char *what) {
+    if (have.count != want.count)
+        return gp_ir_refuse(v, inst, "%u values for %u %s", have.count, want.count, what);
+    for (uint32_t i = 0; i < have.count; i++)
+        if (have.at[i]->type != want.at[i]->type)
             return gp_ir_refuse(v, inst, "value %u is not of the type of the %s", i, what);
     return true;
 }
@@ -144,16 +156,13 @@ static bool check_For(V *v, I *inst) {
               "bounds, step and index are of one integer type"))
         return false;
     return check_step(v, inst) &&
-           check_results_like(v, inst, inst->operands + 3, inst->operand_count - 3, inst->results,
-                              inst->result_count, "results") &&
-           check_results_like(v, inst, r->params + 1, r->param_count - 1, inst->results,
-                              inst->result_count, "results");
+           check_alike(v, inst, without_first(operands_of(inst), 3), results_of(inst), "results") &&
+           check_alike(v, inst, without_first(params_of(r), 1), results_of(inst), "results");
 }
 
 static bool check_Loop(V *v, I *inst) {
-    const GpRegion *r = inst->regions[0];
-    return check_results_like(v, inst, inst->operands, inst->operand_count, r->params,
-                              r->param_count, "region parameters");
+    return check_alike(v, inst, operands_of(inst), params_of(inst->regions[0]),
+                       "region parameters");
 }
 
 static bool check_Block(V *v, I *inst) {
@@ -163,11 +172,8 @@ static bool check_Block(V *v, I *inst) {
 
 /* The next turn of a loop: what its region takes. */
 static bool check_turn(V *v, I *inst, I *loop) {
-    const GpRegion *r = loop->regions[0];
-    uint32_t skip = loop->op == GpOp_For ? 1 : 0;
-    GpValue *const *carried = skip ? r->params + skip : r->params;
-    return check_results_like(v, inst, inst->operands, inst->operand_count, carried,
-                              r->param_count - skip, "carried values");
+    Values carried = without_first(params_of(loop->regions[0]), loop->op == GpOp_For ? 1 : 0);
+    return check_alike(v, inst, operands_of(inst), carried, "carried values");
 }
 
 static bool check_Carry(V *v, I *inst) {
@@ -178,10 +184,9 @@ static bool check_Carry(V *v, I *inst) {
     if (is_turn && inst->op != GpOp_Break) return check_turn(v, inst, to);
     bool combines = to->op == GpOp_Reduce || to->op == GpOp_Scan;
     if (combines)
-        return check_results_like(v, inst, inst->operands, inst->operand_count, inst->parent->params,
-                                  1, "accumulator");
-    return check_results_like(v, inst, inst->operands, inst->operand_count, to->results,
-                              to->result_count, "results");
+        return check_alike(v, inst, operands_of(inst), (Values){inst->parent->params, 1},
+                           "accumulator");
+    return check_alike(v, inst, operands_of(inst), results_of(to), "results");
 }
 
 static bool check_Nothing(V *v, I *inst) { return need_counts(v, inst, 0, 0); }
@@ -484,10 +489,9 @@ static bool check_Cat(V *v, I *inst) {
 }
 
 static bool check_ExtractTile(V *v, I *inst) {
-    const GpIrType *x = inst->operand_count ? in(inst, 0) : NULL;
-    if (!need(v, inst, x && is_tile(x), "it takes a tile") ||
-        !need_counts(v, inst, 1u + x->shape.rank, 1))
-        return false;
+    if (!need(v, inst, inst->operand_count && is_tile(in(inst, 0)), "it takes a tile")) return false;
+    const GpIrType *x = in(inst, 0);
+    if (!need_counts(v, inst, 1u + x->shape.rank, 1)) return false;
     bool fits = is_tile(out(inst)) && out(inst)->elem == x->elem &&
                 out(inst)->shape.rank == x->shape.rank;
     for (int a = 0; fits && a < x->shape.rank; a++) {

@@ -103,34 +103,45 @@ static const GpInst *find_for(const GpValue *index) {
     return owner && owner->op == GpOp_For && index->index == 0 ? owner : NULL;
 }
 
-static bool is_not_negative(const Check *c, GpValue *v, int nesting) {
+static bool is_not_negative(const Check *c, GpValue *v, int nesting);
+
+/* What a value is says so: a counter, an index or an extent, or a cast of one. */
+static bool is_not_negative_by_origin(const Check *c, GpValue *v, int nesting) {
     GpElem elem = v->type->elem;
-    GpScalar k;
-    if (nesting > MAX_NESTING) return false;
-    if (!gp_elem_is_signed(elem)) return true;
-    if (gp_ir_const(v, &k)) return k.i >= 0;
     const GpInst *loop = find_for(v);
     if (loop && is_not_negative(c, gp_pass_settled(loop->operands[0]), nesting + 1)) return true;
     const GpInst *inst = v->inst;
-    if (inst &&
-        (inst->op == GpOp_Below || inst->op == GpOp_ProgramId || inst->op == GpOp_NumPrograms || inst->op == GpOp_Dim))
+    if (!inst) return false;
+    if (inst->op == GpOp_Below || inst->op == GpOp_ProgramId || inst->op == GpOp_NumPrograms ||
+        inst->op == GpOp_Dim)
         return true;
-    if (inst && inst->op == GpOp_Cast && !gp_elem_is_float(inst->operands[0]->type->elem)) {
-        GpElem from = inst->operands[0]->type->elem;
-        bool fits = gp_elem_info[from].bits < gp_elem_info[elem].bits ||
-                    (from == elem && gp_elem_is_signed(from));
-        if (fits &&
-            is_not_negative(c, gp_pass_settled(inst->operands[0]), nesting + 1)) return true;
-    }
+    if (inst->op != GpOp_Cast || gp_elem_is_float(inst->operands[0]->type->elem)) return false;
+    GpElem from = inst->operands[0]->type->elem;
+    bool fits = gp_elem_info[from].bits < gp_elem_info[elem].bits ||
+                (from == elem && gp_elem_is_signed(from));
+    return fits && is_not_negative(c, gp_pass_settled(inst->operands[0]), nesting + 1);
+}
+
+/* What holds where the check stands says so. */
+static bool is_not_negative_by_facts(const Check *c, const GpValue *v) {
     for (uint32_t i = 0; i < c->facts.len; i++) {
         const Fact *fact = &c->facts.at[i];
         Known f;
-        if (fact->cond->op == GpOp_CheckIndex &&
-            gp_pass_settled(fact->cond->operands[0]) == v) return true;
+        GpScalar k;
+        if (fact->cond->op == GpOp_CheckIndex && gp_pass_settled(fact->cond->operands[0]) == v)
+            return true;
         if (!get_known(fact, &f) || f.y != v || !gp_ir_const(f.x, &k)) continue;
         if ((f.pred == GpPred_Le && k.i >= 0) || (f.pred == GpPred_Lt && k.i >= -1)) return true;
     }
     return false;
+}
+
+static bool is_not_negative(const Check *c, GpValue *v, int nesting) {
+    GpScalar k;
+    if (nesting > MAX_NESTING) return false;
+    if (!gp_elem_is_signed(v->type->elem)) return true;
+    if (gp_ir_const(v, &k)) return k.i >= 0;
+    return is_not_negative_by_origin(c, v, nesting) || is_not_negative_by_facts(c, v);
 }
 
 /* `limit` is at most `length`. A u64 length that was cast to i64 is itself when it is not
