@@ -1,4 +1,5 @@
 /* The entry points: a compile's arena, its optimized copy of the IR, and the choice of backend. */
+#include "codegen/async.h"
 #include "codegen/pipe.h"
 
 GpCodegen *gp_codegen_new(GpSession *s) {
@@ -98,6 +99,8 @@ static GpEmit *open_emit(Compile *c, GpIrFn *fn, uint64_t exchange, GpImage *ima
     e->exchange_room = exchange;
     add_interface(c, e, image);
     gp_pipe_plan(e);
+    if (!e->pipe)
+        gp_async_plan(e);
     return e;
 }
 
@@ -129,7 +132,7 @@ static void compile(GpSession *s, void *ud) {
         gp_llvm_done(&c->llvm);
         e = open_best(c, exchange, &image);
         c->status = run_backend(c, e, &image);
-    } while (gp_pipe_wants_more(e, &exchange));
+    } while (gp_pipe_wants_more(e, &exchange) || gp_async_wants_more(e, &exchange));
     finish(c, &image);
 }
 

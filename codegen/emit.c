@@ -2,6 +2,7 @@
 **
 ** The caller has made the LLVM function; this file binds its arguments to the IR's parameters
 ** and emits instruction after instruction through the lowering column of op.def. */
+#include "codegen/async.h"
 #include "codegen/pipe.h"
 
 typedef void (*LowerFn)(GpEmit *e, const GpInst *inst);
@@ -282,7 +283,7 @@ bool gp_emit_region(GpEmit *e, const GpRegion *r) {
     const GpRegion *outer = e->region;
     e->region = r;
     for (const GpInst *inst = r->first; inst && !e->refused; inst = inst->next) {
-        if (!gp_pipe_has(e, inst))
+        if (!gp_pipe_has(e, inst) || !gp_async_has(e, inst))
             continue;
         gp_emit_location(e, inst->span);
         gp_pipe_before(e, inst);

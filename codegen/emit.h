@@ -40,6 +40,7 @@ typedef struct GpTilePlan GpTilePlan; /* tile_plan.c */
 typedef struct GpTileGpu GpTileGpu;   /* emit_tile_gpu.c */
 typedef struct GpShapeLayout GpShapeLayout; /* emit_tile_gpu.h */
 typedef struct GpPipe GpPipe;         /* pipe.h */
+typedef struct GpAsync GpAsync;       /* async.h */
 
 typedef struct GpEmit {
     GpCodegen *cg;
@@ -71,6 +72,7 @@ typedef struct GpEmit {
     GpTileGpu *gpu;      /* GPU tile */
     uint64_t exchange_room; /* GPU tile: what an earlier try found the exchange buffer to need */
     GpPipe *pipe;        /* GPU tile: NULL when all threads do the same */
+    GpAsync *async;      /* GPU tile: NULL when no products' operands come by cp.async */
     uint64_t scratch;    /* CPU: bytes of buffers so far */
     LLVMMetadataRef di_builder_scope, di_file;
     LLVMDIBuilderRef di;
@@ -227,6 +229,7 @@ const char *gp_device_math_name(GpEmit *e, GpOp op, GpElem elem);
 
 /* target.c */
 const char *gp_target_cpu(const GpTarget *t); /* "sm_90a" */
+uint64_t gp_target_shared(const GpTarget *t); /* bytes of shared memory that a block can have */
 /* Every operation of the function has code for the target; else false with diagnostics. */
 bool gp_target_check_ops(const GpIrFn *fn, const GpTarget *t, GpDiags *diags);
 

@@ -2,6 +2,7 @@
 **
 ** The first failure of a launch wins by compare-and-swap; every later one only goes on. The
 ** filling is one function that is never inlined, so that a check costs a compare and a branch. */
+#include "codegen/async.h"
 #include "codegen/pipe.h"
 
 #include <stddef.h>
@@ -119,7 +120,7 @@ static void lower_check_index(GpEmit *e, const GpInst *inst) {
         return;
     }
     LLVMValueRef ok = LLVMBuildICmp(e->b, LLVMIntULT, index, length, "");
-    if (gp_pipe_reports(e, inst))
+    if (gp_pipe_reports(e, inst) && gp_async_reports(e))
         gp_emit_check(e, ok, inst->site, index, length, false);
     gp_emit_set(e, inst->results[0], ok);
 }

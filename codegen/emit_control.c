@@ -2,6 +2,7 @@
 **
 ** A join is a block with one phi per LLVM value that is carried to it. Tiles on the CPU are
 ** carried in buffers instead: each tile position of a join owns one, and a jump writes it. */
+#include "codegen/async.h"
 #include "codegen/pipe.h"
 
 struct GpJoin {
@@ -232,6 +233,7 @@ static void emit_for(GpEmit *e, const GpInst *inst) {
     LLVMBasicBlockRef turn = gp_emit_block(e, "turn"), done = gp_emit_block(e, "done");
     next->is_loop = true;
     push_joins(e, inst, next, exit);
+    gp_async_fill(e, inst, turns);
     jump(e, head, inst->operands + 3);
     LLVMBasicBlockRef before = LLVMGetInsertBlock(e->b);
 
@@ -241,6 +243,7 @@ static void emit_for(GpEmit *e, const GpInst *inst) {
     gp_emit_at(e, turn);
     bind_join(e, head);
     gp_emit_set(e, body->params[0], c.i);
+    gp_async_turn(e, inst, c.k, c.i, turns);
     gp_emit_region(e, body);
     enter_exit(e, next);
     step_counters(e, inst, c);

@@ -238,7 +238,7 @@ static void produce(GpEmit *e, const GpFeed *f) {
 }
 
 bool gp_pipe_load(GpEmit *e, const GpInst *inst) {
-    GpFeed *f = e->pipe ? gp_map_get(&e->pipe->feed_of, inst) : NULL;
+    GpFeed *f = e->pipe ? gp_map_get(&e->pipe->feeds.of, inst) : NULL;
     if (!f)
         return false;
     if (e->pipe->role == GpPipe_Producer)
@@ -263,13 +263,6 @@ static LLVMValueRef warpgroup_of(GpEmit *e) {
     LLVMValueRef n = LLVMBuildLShr(e->b, gp_gpu_thread(e), gp_emit_i32(e, 7), "");
     LLVMValueRef args[] = {gp_emit_i32(e, -1), n, gp_emit_i32(e, 0), gp_emit_i32(e, 31)};
     return call(e, "llvm.nvvm.shfl.sync.idx.i32", args, 4);
-}
-
-static void make_shared(GpEmit *e) {
-    LLVMTypeRef type = LLVMArrayType2(LLVMInt8TypeInContext(e->ctx), 0);
-    e->pipe->shared = LLVMAddGlobalInAddressSpace(e->module, type, "gp_dynamic_shared", 3);
-    LLVMSetLinkage(e->pipe->shared, LLVMExternalLinkage);
-    LLVMSetAlignment(e->pipe->shared, 1024);
 }
 
 /* Walks this block's tiles, or its one tile. */
@@ -353,7 +346,7 @@ void gp_pipe_emit(GpEmit *e) {
     LLVMBasicBlockRef producer = gp_emit_block(e, "producer"), consumer, end;
     consumer = gp_emit_block(e, "consumer");
     end = gp_emit_block(e, "end");
-    make_shared(e);
+    p->shared = gp_gpu_dynamic_shared(e);
     init_barriers(e);
     number_block(e);
     p->warpgroup = warpgroup_of(e);

@@ -3,6 +3,7 @@
 ** tile_layout.c chooses the layouts; here they get their coordinates in terms of the thread's number,
 ** and the block its threads, barrier and exchange buffer. Control flow on the tile track is uniform,
 ** so barriers are legal anywhere. */
+#include "codegen/async.h"
 #include "codegen/emit_tile_gpu.h"
 
 enum { LEAST_THREADS = 32, USUAL_THREADS = 128, MOST_THREADS = 512 };
@@ -12,8 +13,8 @@ struct GpTileGpu {
     uint32_t threads;
     const GpLayout **of;            /* by value id */
     GpShapeLayout *layouts;
-    LLVMValueRef shared; /* the exchange buffer */
-    uint64_t shared_bytes;
+    LLVMValueRef shared[GpAsyncRoom_count]; /* the exchange buffer; with e->async, one of two */
+    uint64_t shared_bytes[GpAsyncRoom_count];
     GpConversion *conversions;
 };
 
@@ -53,8 +54,8 @@ bool gp_tile_gpu_prepare(GpEmit *e) {
     Survey s = {.least_bytes = 16, .most_bytes = 1};
     gp_ir_walk((GpIrFn *)(uintptr_t)e->fn, GpWalk_Before, survey_inst, &s);
     e->gpu = GP_NEW(e->arena, GpTileGpu);
-    if (e->pipe) {
-        e->gpu->threads = gp_pipe_tile_threads(e->pipe);
+    if (e->pipe || e->async) {
+        e->gpu->threads = e->pipe ? gp_pipe_tile_threads(e->pipe) : e->async->threads;
         e->gpu->of = gp_tile_layouts(e);
         return true;
     }
@@ -186,21 +187,32 @@ static LLVMValueRef make_exchange(GpEmit *e, const char *name, uint64_t bytes) {
     return at;
 }
 
+LLVMValueRef gp_gpu_dynamic_shared(GpEmit *e) {
+    LLVMTypeRef type = LLVMArrayType2(LLVMInt8TypeInContext(e->ctx), 0);
+    LLVMValueRef at = LLVMAddGlobalInAddressSpace(e->module, type, "gp_dynamic_shared", 3);
+    LLVMSetLinkage(at, LLVMExternalLinkage);
+    LLVMSetAlignment(at, 1024);
+    return at;
+}
+
+static void refuse_exchange(GpEmit *e, uint32_t most, int64_t numel, GpElem elem) {
+    GpDiag *d = gp_diag(e->diags, GpDiag_G0503, e->fn->span,
+                        gp_arena_printf(e->arena, "%lld", (long long)numel), gp_elem_info[elem].name);
+    gp_note(d, "its elements go from thread to thread through shared memory, %d bytes at most", most);
+    gp_help(d, "use smaller tiles");
+    e->refused = true;
+}
+
+/* With e->async a buffer of any size: where it does not fit the kernel is compiled again. */
 LLVMValueRef gp_gpu_shared(GpEmit *e, uint64_t bytes, int64_t numel, GpElem elem) {
     uint32_t most = e->pipe ? GP_PIPE_SHARED : GP_GPU_SHARED;
-    if (bytes > most && !e->refused) {
-        GpDiag *d = gp_diag(e->diags, GpDiag_G0503, e->fn->span,
-                            gp_arena_printf(e->arena, "%lld", (long long)numel),
-                            gp_elem_info[elem].name);
-        gp_note(d, "its elements go from thread to thread through shared memory, %d bytes at most",
-                most);
-        gp_help(d, "use smaller tiles");
-        e->refused = true;
-    }
-    if (!e->gpu->shared)
-        e->gpu->shared = make_exchange(e, "gp_exchange", GP_GPU_SHARED);
-    e->gpu->shared_bytes = GP_MAX(e->gpu->shared_bytes, bytes);
-    return e->gpu->shared;
+    GpAsyncRoom room = e->async && gp_async_loop(e, e->region) ? GpAsyncRoom_Inside : GpAsyncRoom_Outside;
+    if (bytes > most && !e->async && !e->refused)
+        refuse_exchange(e, most, numel, elem);
+    if (!e->gpu->shared[room])
+        e->gpu->shared[room] = make_exchange(e, "gp_exchange", GP_GPU_SHARED);
+    e->gpu->shared_bytes[room] = GP_MAX(e->gpu->shared_bytes[room], bytes);
+    return e->gpu->shared[room];
 }
 
 static void lower_iota(GpEmit *e, const GpInst *inst) {
@@ -242,10 +254,15 @@ void gp_tile_gpu_inst(GpEmit *e, const GpInst *inst) {
 
 /* The exchange buffer was made as large as it may be; now its size is known. */
 void gp_tile_gpu_finish(GpEmit *e) {
-    if (!e->gpu || !e->gpu->shared)
-        return;
-    LLVMValueRef fit = e->pipe ? gp_pipe_exchange(e, e->gpu->shared_bytes)
-                               : make_exchange(e, "gp_exchange_buffer", e->gpu->shared_bytes);
-    LLVMReplaceAllUsesWith(e->gpu->shared, fit);
-    LLVMDeleteGlobal(e->gpu->shared);
+    for (GpAsyncRoom room = 0; e->gpu && room < GpAsyncRoom_count; room++) {
+        LLVMValueRef made = e->gpu->shared[room], fit;
+        uint64_t bytes = e->gpu->shared_bytes[room];
+        if (!made)
+            continue;
+        fit = e->pipe    ? gp_pipe_exchange(e, bytes)
+              : e->async ? gp_async_exchange(e, room, bytes)
+                         : make_exchange(e, "gp_exchange_buffer", bytes);
+        LLVMReplaceAllUsesWith(made, fit);
+        LLVMDeleteGlobal(made);
+    }
 }

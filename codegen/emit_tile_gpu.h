@@ -26,6 +26,8 @@ void gp_gpu_barrier(GpEmit *e);
 ** refusal names a tile of `numel` elements. */
 LLVMValueRef gp_gpu_shared(GpEmit *e, uint64_t bytes, int64_t numel, GpElem elem);
 enum { GP_GPU_SHARED = 48 * 1024 };
+/* Dynamic shared memory, from its start on. */
+LLVMValueRef gp_gpu_dynamic_shared(GpEmit *e);
 
 /* tile_layout.c: the layout of every tile value, by id. A uniform value is in all of them. */
 const GpLayout **gp_tile_layouts(GpEmit *e);
@@ -65,6 +67,18 @@ void gp_gpu_scan(GpEmit *e, const GpInst *inst);
 bool gp_gpu_has_total(GpEmit *e, const GpInst *reduce);
 void gp_gpu_cat(GpEmit *e, const GpInst *inst);
 void gp_gpu_mma(GpEmit *e, const GpInst *inst);
+typedef enum GpMmaOperand { GP_MMA_V2F16, GP_MMA_I32, GP_MMA_F64 } GpMmaOperand;
+/* A row of mma.def. */
+typedef struct GpMmaSync {
+    GpElem a, b, staged;
+    GpMmaOperand operand;
+    int64_t rows, k;
+    const char *intrinsic;
+} GpMmaSync;
+/* The instruction for operands of these types and a product of these extents; NULL: none. */
+const GpMmaSync *gp_mma_sync_find(GpElem a, GpElem b, int64_t m, int64_t n, int64_t k);
+/* The layout of a product's sums, or of its first operand, in registers. */
+const GpLayout *gp_gpu_sums_layout(GpEmit *e, const GpShape *shape);
 /* The layout in which a product's accumulator stays in registers; NULL: it does not. */
 const GpLayout *gp_gpu_mma_layout(GpEmit *e, const GpInst *mma);
 

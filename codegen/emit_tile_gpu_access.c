@@ -2,6 +2,7 @@
 **
 ** They take 16 bytes at a time where the launch facts allow, and branch once per tile (uniformly)
 ** between the interior and the ragged form. */
+#include "codegen/async.h"
 #include "codegen/emit_tile_gpu.h"
 
 enum { MOST_RUN = 16, SECTOR_BYTES = 32, WORD_BYTES = 4 };
@@ -43,7 +44,7 @@ static const GpShapeLayout *access_layout(GpEmit *e, const GpInst *inst) {
     int64_t numel = 0;
     bool is_small = !gp_shape_numel(&s->shape, &numel) || numel < (int64_t)vector * gp_tile_gpu_threads(e);
     if (inst->op != GpOp_StoreTile || is_small || !gp_gpu_takes_vectors(e, inst->operands[0]) ||
-        gp_layout_run(s->layout) >= vector || (e->pipe && fills_sectors(s->layout, v->type->elem)))
+        gp_layout_run(s->layout) >= vector || ((e->pipe || e->async) && fills_sectors(s->layout, v->type->elem)))
         return s;
     const GpLayout *l = 
         gp_layout_blocked(e->arena, &s->shape, vector, gp_tile_gpu_threads(e), GP_LAYOUT_STREAM);
@@ -322,7 +323,7 @@ static GpBound load_branches(GpEmit *e, const Access *a) {
 }
 
 void gp_gpu_load(GpEmit *e, const GpInst *inst) {
-    if (gp_pipe_load(e, inst))
+    if (gp_pipe_load(e, inst) || gp_async_load(e, inst))
         return;
     order_access(e, inst);
     Access a = access_of(e, inst);

@@ -7,26 +7,20 @@
 ** of the result; their sums go through shared memory, by bands of rows that fit, to the
 ** accumulator's layout and are added there. Otherwise each thread multiplies and
 ** adds for the elements that it holds, k ascending from the accumulator. */
+#include "codegen/async.h"
 #include "codegen/emit_tile_gpu.h"
 
 enum { COLUMNS = 8, QUADS = 4, MOST_PARTS = 4, PAD_BYTES = 16 };
-enum { GP_MMA_V2F16, GP_MMA_I32, GP_MMA_F64 };
 
-typedef struct SyncRow {
-    GpElem a, b, staged;
-    int64_t rows, k;
-    int operand;
-    const char *intrinsic;
-} SyncRow;
-static const SyncRow sync_rows[] = {
+static const GpMmaSync sync_rows[] = {
 #define GP_MMA_SYNC(a, b, staged, rows, k, operand, intrinsic)                                     \
-    {GpElem_##a, GpElem_##b, GpElem_##staged, rows, k, GP_MMA_##operand, intrinsic},
+    {GpElem_##a, GpElem_##b, GpElem_##staged, GP_MMA_##operand, rows, k, intrinsic},
 #include "codegen/mma.def"
 };
 
 typedef struct Product {
     const GpInst *inst;
-    const SyncRow *sync; /* NULL: without tensor cores */
+    const GpMmaSync *sync; /* NULL: without tensor cores */
     GpElem a_elem, b_elem, sum; /* staged, staged, of the sums */
     int64_t batches, m, n, k;
     int64_t depth;           /* of k: what is staged at a time */
@@ -49,11 +43,10 @@ static LLVMValueRef add_const(GpEmit *e, LLVMValueRef x, int64_t y) {
     return add(e, x, gp_emit_i64(e, y));
 }
 
-static const SyncRow *find_sync(const Product *p, GpElem a, GpElem b) {
+const GpMmaSync *gp_mma_sync_find(GpElem a, GpElem b, int64_t m, int64_t n, int64_t k) {
     for (size_t i = 0; i < GP_COUNT(sync_rows); i++) {
-        const SyncRow *row = &sync_rows[i];
-        if (row->a == a && row->b == b && p->m % row->rows == 0 && p->n % COLUMNS == 0 &&
-            p->k % row->k == 0)
+        const GpMmaSync *row = &sync_rows[i];
+        if (row->a == a && row->b == b && m % row->rows == 0 && n % COLUMNS == 0 && k % row->k == 0)
             return row;
     }
     return NULL;
@@ -84,7 +77,7 @@ static Product product_of(const GpInst *inst) {
     p.k = a->shape.dim[last];
     p.n = b->shape.dim[last];
     p.batches = last == 2 ? a->shape.dim[0] : 1;
-    p.sync = find_sync(&p, a->elem, b->elem);
+    p.sync = gp_mma_sync_find(a->elem, b->elem, p.m, p.n, p.k);
     if (p.sync && p.sync->staged != a->elem)
         p.a_elem = p.b_elem = p.sync->staged;
     set_depth(&p, p.k);
@@ -394,12 +387,20 @@ void gp_gpu_mma(GpEmit *e, const GpInst *inst) {
         gp_wgmma(e, inst);
         return;
     }
+    if (e->async) {
+        gp_mma_sync(e, inst);
+        return;
+    }
     Product p = product_of(inst);
     e->bound[inst->results[0]->id] = p.sync ? multiply_sync(e, &p) : multiply_plain(e, &p);
 }
 
+const GpLayout *gp_gpu_sums_layout(GpEmit *e, const GpShape *shape) {
+    return gp_layout_mma(e->arena, shape, gp_tile_gpu_threads(e), e->async ? e->async->across : 1);
+}
+
 const GpLayout *gp_gpu_mma_layout(GpEmit *e, const GpInst *mma) {
-    if (!e->pipe)
+    if (!e->pipe && !e->async)
         return NULL; /* sums go to the accumulator through shared memory */
-    return gp_layout_mma(e->arena, &mma->results[0]->type->shape, gp_tile_gpu_threads(e));
+    return gp_gpu_sums_layout(e, &mma->results[0]->type->shape);
 }

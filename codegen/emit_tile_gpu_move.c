@@ -3,6 +3,7 @@
 ** Where every thread has what it wants, registers get other names. Otherwise an expression of
 ** constants and indices is evaluated again at the wanted coordinates, and everything else goes
 ** through shared memory: owners write, and after a barrier each thread reads. */
+#include "codegen/async.h"
 #include "codegen/emit_tile_gpu.h"
 
 enum { RECOMPUTE_DEPTH = 4, BANK_BYTES = 4 };
@@ -305,7 +306,8 @@ static GpBound view_registers(GpEmit *e, const GpInst *inst, const GpLayout *l) 
 void gp_gpu_view(GpEmit *e, const GpInst *inst) {
     const GpValue *v = inst->operands[0], *result = inst->results[0];
     GpFeedView in_shared;
-    if (e->pipe && gp_pipe_view(e->pipe, result, &in_shared))
+    const GpFeeds *feeds = e->pipe ? &e->pipe->feeds : e->async ? &e->async->feeds : NULL;
+    if (feeds && gp_feed_view(feeds, result, &in_shared))
         return;
     const GpShapeLayout *to = gp_gpu_layout_of(e, result);
     const GpLayout *l = gp_gpu_viewed_layout(e, inst, to->layout);

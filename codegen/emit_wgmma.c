@@ -105,7 +105,7 @@ static uint64_t step_offset(const Operand *o, uint32_t step) {
 }
 
 const GpShapeLayout *gp_wgmma_layout(GpEmit *e, const GpShape *shape) {
-    return gp_gpu_layout(e, gp_layout_mma(e->arena, shape, gp_tile_gpu_threads(e)));
+    return gp_gpu_layout(e, gp_gpu_sums_layout(e, shape));
 }
 
 uint32_t *gp_wgmma_places(GpEmit *e, const GpShapeLayout *s) {
@@ -147,8 +147,8 @@ typedef struct Product {
 static Product product_of(GpEmit *e, const GpInst *inst) {
     Product p = {.inst = inst, .is_zero = is_zero(inst->operands[2]) || gp_wgmma_promotes(inst)};
     (void)gp_wgmma_find(inst, &p.a_row, &p.b_row);
-    (void)gp_pipe_view(e->pipe, inst->operands[1], &p.b_view);
-    p.has_words = !gp_pipe_view(e->pipe, inst->operands[0], &p.a_view);
+    (void)gp_feed_view(&e->pipe->feeds, inst->operands[1], &p.b_view);
+    p.has_words = !gp_feed_view(&e->pipe->feeds, inst->operands[0], &p.a_view);
     const GpShape *to = &inst->results[0]->type->shape;
     p.turns = (uint32_t)to->dim[0] / (MMA_ROWS * e->pipe->warpgroups);
     p.n = (uint32_t)to->dim[1];

@@ -1,6 +1,7 @@
 /* Kernels for NVIDIA GPUs: LLVM function, passes, PTX text. */
 #include <stdio.h>
 
+#include "codegen/async.h"
 #include "codegen/pipe.h"
 
 static const char passes_plain[] =
@@ -88,6 +89,7 @@ static bool emit_function(GpEmit *e) {
     gp_emit_params(e, args);
     LLVMBasicBlockRef body = gp_emit_block(e, "body");
     gp_emit_at(e, body);
+    gp_async_open(e);
     if (e->pipe)
         gp_pipe_emit(e);
     else
@@ -114,6 +116,10 @@ static void fill_launch(GpEmit *e, GpImage *image) {
         image->schedule = (GpSchedule){(uint8_t)(image->threads / 32), 1, 1, 1};
     if (e->pipe)
         gp_pipe_describe(e, image);
+    if (e->async) {
+        image->shared_bytes = (uint32_t)gp_async_shared(e);
+        image->schedule.stages = (uint8_t)e->async->stages;
+    }
 }
 
 /* The image's part that its PTX does not tell, as a comment. */
@@ -153,7 +159,7 @@ GpStatus gp_nvptx_compile(GpEmit *e, GpStage stage, GpText *text, GpImage *image
         return GpStatus_Compiler;
     e->ctx = e->llvm->ctx, e->module = e->llvm->module, e->b = e->llvm->builder;
     uint64_t exchange;
-    if (!emit_function(e) || gp_pipe_wants_more(e, &exchange))
+    if (!emit_function(e) || gp_pipe_wants_more(e, &exchange) || gp_async_wants_more(e, &exchange))
         return outcome(e);
     if (text && stage == GpStage_Llvm) {
         print_module(e, text);

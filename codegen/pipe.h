@@ -14,29 +14,16 @@
 #ifndef GP_PIPE_H
 #define GP_PIPE_H
 
-#include "codegen/emit.h"
+#include "codegen/feed.h"
 
 enum {
     GP_PIPE_SHARED = 227 * 1024, /* bytes of a block on sm_90 */
     GP_PIPE_MOST_STAGES = 8,
-    GP_PIPE_LINE_BYTES = 128, /* what the widest swizzle spans */
-    GP_PIPE_MOST_LINES = 256  /* of a box */
+    GP_PIPE_MOST_LINES = 256 /* of a box */
 };
 
-typedef struct GpFeed GpFeed;
 typedef struct GpGroup GpGroup;
 typedef struct GpChannel GpChannel;
-
-/* A load that the producer makes: a matrix of `lines` lines, `width` elements each, innermost in
-** memory. It lies in shared memory as panels: columns of `panel_bytes` bytes with all the lines,
-** swizzled as wide as they are. */
-struct GpFeed {
-    const GpInst *load;
-    GpGroup *group;
-    uint32_t lines, width, panel_bytes, panels;
-    uint64_t offset; /* in a stage */
-    uint32_t map;    /* index into GpImage.maps */
-};
 
 /* Loads of one region that the same products read: they arrive together. */
 struct GpGroup {
@@ -79,14 +66,12 @@ typedef enum GpPipeRole { GpPipe_Producer, GpPipe_Consumer } GpPipeRole;
 typedef struct GpPending GpPending; /* products under way: emit_wgmma.c */
 
 struct GpPipe {
-    GpFeed *feeds;
-    uint32_t feed_count;
+    GpFeeds feeds;
     GpGroup *groups;
     uint32_t group_count;
     GpChannel *channels;
     uint32_t channel_count;
     uint32_t warpgroups; /* of consumers */
-    GpMap feed_of;       /* load -> GpFeed */
     GpMap slice;         /* instructions that the producer emits */
     bool *in_slice;      /* values it computes, by id */
     uint32_t *uses;      /* by value id */
@@ -111,24 +96,12 @@ struct GpPipe {
     uint32_t pending_count;
 };
 
-/* The operand of a product as it lies in shared memory. Swapped: its second axis (of the two that
-** are not 1) is the one with the lines. */
-typedef struct GpFeedView {
-    GpFeed *feed;
-    bool is_swapped;
-} GpFeedView;
-
 /* pipe_plan.c */
 /* Plans the function, or leaves e->pipe NULL when it has nothing to gain or needs what the roles
 ** cannot do. Adds the hidden parameters. */
 void gp_pipe_plan(GpEmit *e);
-bool gp_pipe_view(const GpPipe *p, const GpValue *v, GpFeedView *out);
 uint32_t gp_pipe_block_threads(const GpPipe *p);
 uint32_t gp_pipe_tile_threads(const GpPipe *p); /* those that hold tiles */
-/* The two axes of a tile that are not 1; false when there are more or fewer. */
-bool gp_pipe_matrix_axes(const GpShape *shape, int axis[2]);
-/* Only axes of extent 1 come or go. */
-bool gp_pipe_drops_units(const GpInst *reshape);
 
 /* pipe_channel.c: false when the loads and stores do not fit shared memory. */
 bool gp_pipe_place_channels(GpEmit *e, GpPipe *p);

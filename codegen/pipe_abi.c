@@ -32,13 +32,13 @@ static uint32_t add_map(GpPipe *p, const GpImageMap *m) {
 }
 
 void gp_pipe_add_maps(GpEmit *e, GpPipe *p) {
-    p->maps = GP_NEW_ARRAY(e->arena, GpImageMap, p->feed_count + p->store_count);
-    for (uint32_t i = 0; i < p->feed_count; i++) {
-        GpImageMap m = map_of(e, p->feeds[i].load, p->feeds[i].panel_bytes);
-        p->feeds[i].map = add_map(p, &m);
+    p->maps = GP_NEW_ARRAY(e->arena, GpImageMap, p->feeds.count + p->store_count);
+    for (uint32_t i = 0; i < p->feeds.count; i++) {
+        GpImageMap m = map_of(e, p->feeds.at[i].load, p->feeds.at[i].panel_bytes);
+        p->feeds.at[i].map = add_map(p, &m);
     }
     for (uint32_t i = 0; i < p->store_count; i++) {
-        GpImageMap m = map_of(e, p->stores[i].inst, GP_PIPE_LINE_BYTES);
+        GpImageMap m = map_of(e, p->stores[i].inst, GP_FEED_LINE_BYTES);
         m.box[m.rank - 1 - p->stores[i].row_axis] = WARPGROUP_ROWS;
         p->stores[i].map = add_map(p, &m);
     }

@@ -4,7 +4,6 @@
 
 enum {
     BARRIER_BYTES = 16,
-    STAGE_ALIGN = 1024, /* what a 128-byte swizzle repeats over */
     LEAST_STAGES = 2,
     WARPGROUP_ROWS = 64,
     TMA_RANK = 5,
@@ -25,7 +24,7 @@ static void note_reader(GpInst *inst, void *ud) {
     if (inst->op != GpOp_Mma)
         return;
     for (uint32_t i = 0; i < 2; i++) {
-        if (!gp_pipe_view(r->pipe, inst->operands[i], &view) || view.feed != r->feed)
+        if (!gp_feed_view(&r->pipe->feeds, inst->operands[i], &view) || view.feed != r->feed)
             continue;
         r->first = r->first ? r->first : inst;
         r->last = inst;
@@ -58,9 +57,9 @@ static bool is_well_placed(const GpGroup *g) {
 }
 
 static bool make_groups(GpEmit *e, GpPipe *p) {
-    p->groups = GP_NEW_ARRAY(e->arena, GpGroup, p->feed_count + 1);
-    for (uint32_t i = 0; i < p->feed_count; i++) {
-        GpFeed *f = &p->feeds[i];
+    p->groups = GP_NEW_ARRAY(e->arena, GpGroup, p->feeds.count + 1);
+    for (uint32_t i = 0; i < p->feeds.count; i++) {
+        GpFeed *f = &p->feeds.at[i];
         Reader r = {.pipe = p, .feed = f};
         gp_ir_walk((GpIrFn *)(uintptr_t)e->fn, GpWalk_Before, note_reader, &r);
         if (!r.first)
@@ -70,7 +69,7 @@ static bool make_groups(GpEmit *e, GpPipe *p) {
             return false;
         f->group = g;
         f->offset = g->bytes;
-        g->bytes += gp_align_up((uint64_t)f->lines * f->panel_bytes * f->panels, STAGE_ALIGN);
+        g->bytes += gp_feed_bytes(f);
         g->opener = g->opener ? g->opener : f->load;
         g->closer = f->load;
     }
@@ -78,7 +77,7 @@ static bool make_groups(GpEmit *e, GpPipe *p) {
 }
 
 static const GpFeed *next_feed(const GpPipe *p, const GpFeed *f, const GpGroup *g) {
-    for (f = f ? f + 1 : p->feeds; f < p->feeds + p->feed_count; f++)
+    for (f = f ? f + 1 : p->feeds.at; f < p->feeds.at + p->feeds.count; f++)
         if (f->group == g)
             return f;
     return NULL;
@@ -171,9 +170,9 @@ static bool can_leave(Stores *s, const GpInst *inst, GpPipeStore *out) {
     const GpIrParam *param = &s->e->fn->params[tensor->index];
     const GpShape *shape = &v->type->shape;
     if (!param->is_unique || !param->aligned16 || !param->unit_stride || shape->rank > TMA_RANK ||
-        gp_elem_info[v->type->elem].bits != 16 || !gp_pipe_matrix_axes(shape, a) || a[1] != shape->rank - 1)
+        gp_elem_info[v->type->elem].bits != 16 || !gp_feed_axes(shape, a) || a[1] != shape->rank - 1)
         return false;
-    while (v->inst && v->inst->op == GpOp_Reshape && gp_pipe_drops_units(v->inst))
+    while (v->inst && v->inst->op == GpOp_Reshape && gp_feed_drops_units(v->inst))
         v = v->inst->operands[0];
     s->store = inst;
     s->accesses = 0;

@@ -19,81 +19,18 @@ uint32_t gp_pipe_block_threads(const GpPipe *p) {
 
 /* ---- Which loads and products ------------------------------------------------------------ */
 
-bool gp_pipe_matrix_axes(const GpShape *shape, int axis[2]) {
-    int count = 0;
-    for (int a = 0; a < shape->rank; a++) {
-        if (shape->dim[a] == 1)
-            continue;
-        if (count == 2)
-            return false;
-        axis[count++] = a;
-    }
-    return count == 2;
-}
-
-bool gp_pipe_drops_units(const GpInst *reshape) {
-    const GpShape *from = &reshape->operands[0]->type->shape;
-    const GpShape *to = &reshape->results[0]->type->shape;
-    int a[2], b[2];
-    return gp_pipe_matrix_axes(from, a) && gp_pipe_matrix_axes(to, b) && from->dim[a[0]] == to->dim[b[0]] &&
-           from->dim[a[1]] == to->dim[b[1]];
-}
-
-static bool is_swap(const GpInst *permute) {
-    int a[2];
-    (void)gp_pipe_matrix_axes(&permute->results[0]->type->shape, a);
-    return permute->perm.axis[a[0]] > permute->perm.axis[a[1]];
-}
-
-static bool is_view_op(const GpInst *inst) {
-    int a[2];
-    if (inst->op == GpOp_Reshape)
-        return gp_pipe_drops_units(inst);
-    return inst->op == GpOp_Permute && gp_pipe_matrix_axes(&inst->results[0]->type->shape, a);
-}
-
-bool gp_pipe_view(const GpPipe *p, const GpValue *v, GpFeedView *out) {
-    out->is_swapped = false;
-    while (v->inst && is_view_op(v->inst)) {
-        out->is_swapped ^= v->inst->op == GpOp_Permute && is_swap(v->inst);
-        v = v->inst->operands[0];
-    }
-    out->feed = v->inst ? gp_map_get(&p->feed_of, v->inst) : NULL;
-    return out->feed != NULL;
-}
-
-static bool set_panels(GpFeed *f, const GpShape *shape, uint32_t elem_bytes) {
-    int a[2];
-    if (!gp_pipe_matrix_axes(shape, a) || a[1] != shape->rank - 1)
-        return false;
-    int64_t bytes = shape->dim[a[1]] * elem_bytes;
-    bool is_narrow = bytes == 32 || bytes == 64;
-    if (shape->dim[a[0]] > GP_PIPE_MOST_LINES || shape->dim[a[0]] % 8 ||
-        (!is_narrow && bytes % GP_PIPE_LINE_BYTES))
-        return false;
-    f->lines = (uint32_t)shape->dim[a[0]];
-    f->width = (uint32_t)shape->dim[a[1]];
-    f->panel_bytes = (uint32_t)GP_MIN(bytes, GP_PIPE_LINE_BYTES);
-    f->panels = (uint32_t)bytes / f->panel_bytes;
-    return true;
-}
-
 static bool can_feed(const GpEmit *e, const GpInst *load, GpFeed *out) {
-    const GpValue *tensor = load->operands[0];
-    if (tensor->inst || tensor->region != e->fn->body)
-        return false;
-    const GpIrParam *p = &e->fn->params[tensor->index];
-    const GpShape *shape = &load->results[0]->type->shape;
-    *out = (GpFeed){.load = load};
-    return p->aligned16 && p->unit_stride && !p->is_written && load->imm.u == 0 &&
-           shape->rank <= TMA_RANK &&
-           set_panels(out, shape, gp_elem_info[load->results[0]->type->elem].bytes);
+    const GpIrParam *p = gp_feed_tensor(e, load);
+    return p && p->aligned16 && p->unit_stride && !p->is_written && load->imm.u == 0 &&
+           load->results[0]->type->shape.rank <= TMA_RANK && gp_feed_set_panels(out) &&
+           out->lines <= GP_PIPE_MOST_LINES &&
+           (out->panels == 1 || out->panel_bytes == GP_FEED_LINE_BYTES);
 }
 
 typedef struct Survey {
     GpEmit *e;
     GpPipe *pipe;
-    uint32_t loads, products;
+    uint32_t products;
     bool is_fit;
 } Survey;
 
@@ -106,32 +43,8 @@ static bool parts_roles(const GpInst *inst) {
 
 static void survey_inst(GpInst *inst, void *ud) {
     Survey *s = ud;
-    s->loads += inst->op == GpOp_LoadTile;
     s->products += inst->op == GpOp_Mma;
     s->is_fit &= !parts_roles(inst);
-}
-
-static void add_feed(GpInst *inst, void *ud) {
-    Survey *s = ud;
-    GpFeed *f = &s->pipe->feeds[s->pipe->feed_count];
-    if (inst->op != GpOp_LoadTile || !can_feed(s->e, inst, f))
-        return;
-    gp_map_set(s->e->arena, &s->pipe->feed_of, inst, f);
-    s->pipe->feed_count++;
-}
-
-/* Anything but a product or a change of shape that reads a feed keeps it from being one. */
-static void drop_feeds(GpInst *inst, void *ud) {
-    Survey *s = ud;
-    GpFeedView view;
-    if (is_view_op(inst))
-        return;
-    for (uint32_t i = 0; i < inst->operand_count; i++) {
-        bool is_operand = inst->op == GpOp_Mma && i < 2;
-        if (!is_operand && inst->operands[i]->type->kind == GpIrType_Tile &&
-            gp_pipe_view(s->pipe, inst->operands[i], &view))
-            gp_map_set(s->e->arena, &s->pipe->feed_of, view.feed->load, NULL);
-    }
 }
 
 /* Which axis of an operand is innermost must suit its type. */
@@ -139,16 +52,16 @@ static bool is_operand_fit(const GpFeedView *v, bool is_b, const GpWgmmaRow *row
     bool is_k_major = v->is_swapped == is_b;
     if (is_k_major)
         return v->feed->width % row->k == 0;
-    return row->has_transpose && v->feed->panel_bytes == GP_PIPE_LINE_BYTES;
+    return row->has_transpose && v->feed->panel_bytes == GP_FEED_LINE_BYTES;
 }
 
 static bool is_product_fit(Survey *s, const GpInst *mma) {
     const GpWgmmaRow *a, *b;
     GpFeedView view;
-    if (!gp_wgmma_find(mma, &a, &b) || !gp_pipe_view(s->pipe, mma->operands[1], &view) ||
+    if (!gp_wgmma_find(mma, &a, &b) || !gp_feed_view(&s->pipe->feeds, mma->operands[1], &view) ||
         !is_operand_fit(&view, true, b))
         return false;
-    if (gp_pipe_view(s->pipe, mma->operands[0], &view))
+    if (gp_feed_view(&s->pipe->feeds, mma->operands[0], &view))
         return is_operand_fit(&view, false, a);
     return a->has_transpose; /* from registers */
 }
@@ -171,29 +84,14 @@ static void check_product(GpInst *inst, void *ud) {
     s->pipe->warpgroups = n;
 }
 
-static void keep_feeds(GpEmit *e, GpPipe *p) {
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < p->feed_count; i++) {
-        if (!gp_map_get(&p->feed_of, p->feeds[i].load))
-            continue;
-        p->feeds[kept] = p->feeds[i];
-        gp_map_set(e->arena, &p->feed_of, p->feeds[kept].load, &p->feeds[kept]);
-        kept++;
-    }
-    p->feed_count = kept;
-}
-
 static bool find_feeds(GpEmit *e, GpPipe *p) {
     Survey s = {.e = e, .pipe = p, .is_fit = true};
     GpIrFn *fn = (GpIrFn *)(uintptr_t)e->fn;
     gp_ir_walk(fn, GpWalk_Before, survey_inst, &s);
-    if (!s.is_fit || !s.products || !s.loads)
+    if (!s.is_fit || !s.products)
         return false;
-    p->feeds = GP_NEW_ARRAY(e->arena, GpFeed, s.loads + 1);
-    gp_ir_walk(fn, GpWalk_Before, add_feed, &s);
-    gp_ir_walk(fn, GpWalk_Before, drop_feeds, &s);
+    gp_feeds_find(e, &p->feeds, can_feed);
     gp_ir_walk(fn, GpWalk_Before, check_product, &s);
-    keep_feeds(e, p);
     return s.is_fit;
 }
 

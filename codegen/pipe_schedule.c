@@ -41,9 +41,9 @@ static uint8_t axes_of(Dependence *d, const GpValue *v) {
 static void find_axes(GpEmit *e, const GpPipe *p, uint8_t *loads, uint8_t *lengths) {
     Dependence d = {e, GP_NEW_ARRAY(e->arena, uint8_t, e->fn->next_id)};
     *loads = *lengths = 0;
-    for (uint32_t i = 0; i < p->feed_count; i++) {
-        const GpInst *load = p->feeds[i].load;
-        if (!p->feeds[i].group->channel->is_ring)
+    for (uint32_t i = 0; i < p->feeds.count; i++) {
+        const GpInst *load = p->feeds.at[i].load;
+        if (!p->feeds.at[i].group->channel->is_ring)
             continue;
         for (uint32_t k = 1; k < load->operand_count; k++)
             *loads |= axes_of(&d, load->operands[k]);

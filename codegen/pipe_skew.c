@@ -66,7 +66,7 @@ static bool can_move(Skew *s, const GpValue *v) {
 
 static bool find_load(Skew *s) {
     GpFeedView view;
-    if (!gp_pipe_view(s->pipe, s->q->operands[1], &view) || view.feed->load->parent != s->body ||
+    if (!gp_feed_view(&s->pipe->feeds, s->q->operands[1], &view) || view.feed->load->parent != s->body ||
         view.feed->group->first != s->q || view.feed->group->last != s->q)
         return false;
     for (GpValue *v = s->q->operands[1];; v = v->inst->operands[0]) {
@@ -113,7 +113,7 @@ static bool find_products(Skew *s) {
         s->q = inst;
     }
     if (!s->q || s->p == s->q || s->pipe->uses[s->q->results[0]->id] != 1 ||
-        gp_pipe_view(s->pipe, s->q->operands[0], &view))
+        gp_feed_view(&s->pipe->feeds, s->q->operands[0], &view))
         return false;
     const GpInst *end = gp_ir_terminator(s->body);
     for (s->acc = 0; s->acc < end->operand_count; s->acc++)

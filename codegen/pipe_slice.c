@@ -65,8 +65,8 @@ bool gp_pipe_slice(GpEmit *e, GpPipe *p) {
     Slice s = {e, p, true};
     p->in_slice = GP_NEW_ARRAY(e->arena, bool, e->fn->next_id);
     gp_map_set(e->arena, &p->slice, gp_ir_terminator(e->fn->body), NULL);
-    for (uint32_t i = 0; i < p->feed_count; i++) {
-        const GpInst *load = p->feeds[i].load;
+    for (uint32_t i = 0; i < p->feeds.count; i++) {
+        const GpInst *load = p->feeds.at[i].load;
         mark_inst(&s, load);
         for (uint32_t k = 1; k < load->operand_count; k++)
             mark_value(&s, load->operands[k]);

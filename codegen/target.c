@@ -7,11 +7,11 @@
 typedef struct TargetRow {
     uint16_t sm;
     bool is_arch;
-    uint16_t ptx;
+    uint16_t ptx, shared;
     const char *name;
 } TargetRow;
 static const TargetRow rows[] = {
-#define GP_TARGET(sm, is_arch, ptx, name) {sm, is_arch, ptx, name},
+#define GP_TARGET(sm, is_arch, ptx, shared, name) {sm, is_arch, ptx, shared, name},
 #include "codegen/target.def"
 };
 
@@ -83,6 +83,12 @@ void gp_target_print(const GpTarget *t, GpText *out) {
 const char *gp_target_cpu(const GpTarget *t) {
     const TargetRow *row = find_row(t);
     return row ? row->name : NULL;
+}
+
+uint64_t gp_target_shared(const GpTarget *t) {
+    const TargetRow *row = find_row(t);
+    gp_assert(row);
+    return row->shared * UINT64_C(1024);
 }
 
 typedef struct OpCheck {

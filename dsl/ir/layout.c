@@ -159,19 +159,30 @@ static void take_axis(GpLayout *l, GpLayoutDim d, int axis, int32_t first, int c
         l->bases[d][l->bits[d]++][axis] = bit;
 }
 
-const GpLayout *gp_layout_mma(GpArena *arena, const GpShape *shape, uint32_t threads) {
-    int row = shape->rank - 2, column = shape->rank - 1;
-    uint8_t warps = log2_of(threads / 32);
-    gp_assert(row >= 0 && shape->dim[row] % 64 == 0 && shape->dim[column] % 8 == 0 && warps >= 2);
+/* How many warp bits an axis's coordinate has from bit `first` on. */
+static int count_bits(const GpLayout *l, int axis, int32_t first, int most) {
+    int count = 0;
+    while (count < most && first << count < l->atom[axis])
+        count++;
+    return count;
+}
+
+const GpLayout *gp_layout_mma(GpArena *arena, const GpShape *shape, uint32_t threads, uint32_t across) {
+    int row = shape->rank - 2, column = shape->rank - 1, warps = log2_of(threads / 32);
+    gp_assert(row >= 0 && shape->dim[row] % 16 == 0 && shape->dim[column] % 8 == 0);
     GpLayout *l = make_layout(arena, shape);
+    int wide = count_bits(l, column, 16, log2_of(across));
+    int tall = count_bits(l, row, 16, warps - log2_of(across));
     take_axis(l, GpLayoutDim_Register, column, 1, 1);
     take_axis(l, GpLayoutDim_Register, row, 8, 1);
-    take_axis(l, GpLayoutDim_Register, column, 8, GP_LAYOUT_BITS);
+    take_axis(l, GpLayoutDim_Register, column, 8, 1);
+    take_axis(l, GpLayoutDim_Register, column, (int32_t)16 << wide, GP_LAYOUT_BITS);
     take_axis(l, GpLayoutDim_Lane, column, 2, 2);
     take_axis(l, GpLayoutDim_Lane, row, 1, 3);
-    take_axis(l, GpLayoutDim_Warp, row, 16, warps);
-    take_axis(l, GpLayoutDim_Register, row, (int32_t)16 << l->bits[GpLayoutDim_Warp], GP_LAYOUT_BITS);
-    l->bits[GpLayoutDim_Warp] = warps;
+    take_axis(l, GpLayoutDim_Warp, row, 16, tall);
+    take_axis(l, GpLayoutDim_Warp, column, 16, wide);
+    take_axis(l, GpLayoutDim_Register, row, (int32_t)16 << tall, GP_LAYOUT_BITS);
+    l->bits[GpLayoutDim_Warp] = (uint8_t)warps;
     if (row == 1)
         take_axis(l, GpLayoutDim_Register, 0, 1, GP_LAYOUT_BITS);
     return l;

@@ -48,11 +48,12 @@ enum {
 };
 const GpLayout *gp_layout_blocked(GpArena *arena, const GpShape *shape, uint32_t vector,
                                   uint32_t threads, int inner);
-/* The accumulator of wgmma m64nNk16 for [b x] m x n (m a multiple of 64, n of 8): a register pair
-** is two columns, the next bit eight rows, further ones columns from 8 on; a quad of lanes covers
-** eight columns, its eight quads eight rows; four warps are 64 rows, further warps the next ones.
-** Warps that are left hold everything again. */
-const GpLayout *gp_layout_mma(GpArena *arena, const GpShape *shape, uint32_t threads);
+/* The accumulator of wgmma m64nNk16, or of blocks of mma.sync m16n8, for [b x] m x n (m a multiple
+** of 16, n of 8): a register pair is two columns, the next bit eight rows, further ones columns from 8
+** on; a quad of lanes covers eight columns, its eight quads eight rows. Warps take 16 rows each, and
+** `across` (a power of two) of them 16 columns; what is left goes to registers. Warps that are left
+** hold everything again. */
+const GpLayout *gp_layout_mma(GpArena *arena, const GpShape *shape, uint32_t threads, uint32_t across);
 /* Without `axis`: registers that differ on it alone become one; lanes and warps that do hold the
 ** same element. */
 const GpLayout *gp_layout_slice(GpArena *arena, const GpLayout *l, int axis);

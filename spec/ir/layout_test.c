@@ -217,7 +217,7 @@ static void test_derived(void **state) {
 ** 2 * (t % 4) + i % 2. */
 static void check_accumulator(GpArena *arena, int32_t n) {
     GpShape shape = {{64, n}, 2};
-    const GpLayout *l = gp_layout_mma(arena, &shape, 128);
+    const GpLayout *l = gp_layout_mma(arena, &shape, 128, 1);
     check_layout(l, &shape, 128);
     assert_int_equal(gp_layout_registers(l), n / 2);
     for (int32_t t = 0; t < 128; t++) {
@@ -234,12 +234,12 @@ static void test_accumulator(void **state) {
     GpArena *arena = *state;
     for (int32_t n = 8; n <= 256; n += 8) check_accumulator(arena, n);
     GpShape tall = {{256, 96}, 2}, batch = {{2, 64, 16}, 3};
-    const GpLayout *l = gp_layout_mma(arena, &tall, 256);
+    const GpLayout *l = gp_layout_mma(arena, &tall, 256, 1);
     int32_t at[GP_MAX_RANK];
     check_layout(l, &tall, 256);
     gp_layout_at(l, 0, 0, 4, at); /* the second warpgroup has the next 64 rows */
     assert_true(at[0] == 64 && at[1] == 0);
-    check_layout(gp_layout_mma(arena, &batch, 256), &batch, 256);
+    check_layout(gp_layout_mma(arena, &batch, 256, 1), &batch, 256);
     check_slice(arena, l, 1);
     check_slice(arena, l, 0);
 }
@@ -248,8 +248,8 @@ static void test_same_thread(void **state) {
     GpArena *arena = *state;
     GpShape wide = {{64, 128}, 2}, narrow = {{64, 32}, 2}, square = {{8, 64}, 2};
     uint32_t map[64];
-    const GpLayout *a = gp_layout_slice(arena, gp_layout_mma(arena, &wide, 128), 1);
-    const GpLayout *b = gp_layout_slice(arena, gp_layout_mma(arena, &narrow, 128), 1);
+    const GpLayout *a = gp_layout_slice(arena, gp_layout_mma(arena, &wide, 128, 1), 1);
+    const GpLayout *b = gp_layout_slice(arena, gp_layout_mma(arena, &narrow, 128, 1), 1);
     assert_true(gp_layout_same_thread(a, b, map)); /* rows are held alike whatever the width */
     assert_true(map[0] == 0 && map[1] == 1);
     const GpLayout *l = gp_layout_blocked(arena, &square, 4, 32, GP_LAYOUT_STREAM);
@@ -265,7 +265,7 @@ static void test_same_thread(void **state) {
     assert_false(gp_layout_same_thread(l, gp_layout_blocked(arena, &square, 2, 32, GP_LAYOUT_STREAM), map));
     assert_false(gp_layout_same_thread(l, gp_layout_blocked(arena, &square, 4, 64, GP_LAYOUT_STREAM), map));
     assert_false(gp_layout_same_thread(gp_layout_blocked(arena, &wide, 4, 128, GP_LAYOUT_STREAM),
-                                       gp_layout_mma(arena, &wide, 128), map));
+                                       gp_layout_mma(arena, &wide, 128, 1), map));
 }
 
 static GpSession session;

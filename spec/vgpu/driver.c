@@ -57,8 +57,20 @@ GpCuResult vgpu_device_name(char *name, int len, GpCuDevice device) {
     snprintf(name, (size_t)len, "virtual");
     return device == 0 ? 0 : 101;
 }
+/* GPULUA_VGPU_SM: the compute capability, 90 unless given, and what a block of it may have of shared
+** memory. */
+static int capability(void) {
+    const char *asked = getenv("GPULUA_VGPU_SM");
+    return asked ? atoi(asked) : 90;
+}
+
+static int shared_optin(void) {
+    int sm = capability();
+    return sm >= 90 ? VG_SHARED_MAX : sm == 80 || sm == 87 ? 163 * 1024 : 99 * 1024;
+}
+
 GpCuResult vgpu_device_attribute(int *value, GpCuDeviceAttribute attribute, GpCuDevice device) {
-    static const struct {
+    const struct {
         int attribute, value;
     } known[] = {{GpCu_MaxThreadsPerBlock, 1024},
                  {GpCu_MaxBlockX, 1024},
@@ -70,9 +82,9 @@ GpCuResult vgpu_device_attribute(int *value, GpCuDeviceAttribute attribute, GpCu
                  {GpCu_MaxGridZ, 65535},
                  {GpCu_Multiprocessors, MULTIPROCESSORS},
                  {GpCu_MaxThreadsPerProcessor, 2048},
-                 {GpCu_MaxSharedOptin, VG_SHARED_MAX},
-                 {GpCu_CapabilityMajor, 9},
-                 {GpCu_CapabilityMinor, 0},
+                 {GpCu_MaxSharedOptin, shared_optin()},
+                 {GpCu_CapabilityMajor, capability() / 10},
+                 {GpCu_CapabilityMinor, capability() % 10},
                  {GpCu_PoolsSupported, 1}};
     for (size_t i = 0; i < GP_COUNT(known); i++) {
         if (known[i].attribute == attribute) {
@@ -160,7 +172,7 @@ GpCuResult vgpu_function_get(int *value, GpCuFunctionAttribute attribute, GpCuFu
 GpCuResult vgpu_function_set(GpCuFunction function, GpCuFunctionAttribute attribute, int value) {
     VgFunc *f = (VgFunc *)function;
     if (attribute != GpCu_FuncMaxDynamicShared || value < 0 ||
-        (uint32_t)value + f->module->shared_bytes > VG_SHARED_MAX)
+        (uint32_t)value + f->module->shared_bytes > (uint32_t)shared_optin())
         return INVALID_VALUE;
     f->max_dynamic = (uint32_t)value;
     return 0;
@@ -243,7 +255,7 @@ GpCuResult vgpu_occupancy(int *blocks, GpCuFunction function, int threads, size_
     const VgFunc *f = (const VgFunc *)function;
     size_t shared = f->module->shared_bytes + shared_bytes + 1024;
     *blocks =
-        threads > 0 ? (int)GP_MIN(2048u / (unsigned)threads, (VG_SHARED_MAX + 1024) / shared) : 0;
+        threads > 0 ? (int)GP_MIN(2048u / (unsigned)threads, ((uint32_t)shared_optin() + 1024) / shared) : 0;
     return threads > 0 ? 0 : INVALID_VALUE;
 }
 GpCuResult vgpu_active_clusters(int *clusters, GpCuFunction function, const GpCuLaunchConfig *c) {

@@ -6,6 +6,7 @@ local gpu = require "gpulua"
 
 assert(gpu.device "cuda:0")
 local filter = arg[1]
+local SM = gpu.device("cuda:0").sm
 
 local k = gpu.kernels [[
   #[tile]
@@ -130,6 +131,16 @@ local function product(a, b)
   return c
 end
 
+-- The tensor of a table, with `before` columns of other numbers in front of it, and others behind and below.
+local function placed(rows, dtype, before)
+  local wide, n = {}, #rows[1]
+  for i = 1, #rows + 1 do
+    wide[i] = {}
+    for j = 1, n + 16 do wide[i][j] = rows[i] and rows[i][j - before] or 7 end
+  end
+  return gpu.from_table(wide, dtype):slice({ 1, #rows }, { before + 1, before + n })
+end
+
 local function transpose(t)
   local out = {}
   for j = 1, #t[1] do
@@ -170,6 +181,8 @@ local SCHEDULES = {
   {}, { persistent = false }, { persistent = true }, { stages = 1 }, { stages = 2 }, { stages = 3 }, { warps = 4 }, { warps = 8 },
   { cluster = 2 }, { warps = 8, stages = 2, persistent = true },
 }
+-- A tensor whose rows begin at no multiple of 16 bytes comes without the tensor memory accelerator.
+local UNALIGNED = { {}, { stages = 1 }, { stages = 2 }, { stages = 4 }, { warps = 8 }, { warps = 16 } }
 local PRODUCTS = {
   { "plain", "bf16", "f32", 0 }, { "plain", "bf16", "bf16", 2 ^ -8 }, { "plain", "f16", "f16", 2 ^ -10 },
   { "transposed", "bf16", "f32", 0 }, { "transposed", "tf32", "f32", 0 }, { "transposed", "f8e4m3fn", "f32", 0 },
@@ -180,18 +193,29 @@ for _, shape in ipairs(SHAPES) do
   local m, n, depth, tile = table.unpack(shape)
   local a, bt = small_numbers(m, depth, 1), small_numbers(n, depth, 4)
   local wanted, b = product(a, bt), transpose(bt)
-  for _, p in ipairs(PRODUCTS) do
-    local kernel, dtype, out, tolerance = table.unpack(p)
-    local ta = gpu.from_table(a, dtype)
-    local tb = gpu.from_table(kernel == "plain" and b or bt, dtype)
-    local name = ("%s %s %s %dx%dx%d"):format(kernel, dtype, out, m, n, depth)
-    each_schedule(name, SCHEDULES, function(title, schedule)
+  local function multiply(p, name, ta, tb, schedules)
+    each_schedule(("%s %s %s %dx%dx%d%s"):format(p[1], p[2], p[3], m, n, depth, name), schedules, function(title, schedule)
       local options = { BK = tile[3] }
       for key, value in pairs(schedule) do options[key] = value end
-      local c = gpu.zeros({ m, n }, out)
-      k[kernel]:with(options)(c:tiles { tile[1], tile[2] }, ta, tb):sync()
-      check(title, c:to_table(), wanted, tolerance)
+      local c = gpu.zeros({ m, n }, p[3])
+      k[p[1]]:with(options)(c:tiles { tile[1], tile[2] }, ta, tb):sync()
+      check(title, c:to_table(), wanted, p[4])
     end)
+  end
+  for _, p in ipairs(PRODUCTS) do
+    local second = p[1] == "plain" and b or bt
+    if p[2] ~= "f8e4m3fn" or SM >= 89 then
+      multiply(p, "", gpu.from_table(a, p[2]), gpu.from_table(second, p[2]), SCHEDULES)
+    end
+  end
+  for _, p in ipairs { PRODUCTS[1], PRODUCTS[4], PRODUCTS[5], { "plain", "tf32", "f32", 0 } } do
+    local second = p[1] == "plain" and b or bt
+    local schedules = p == PRODUCTS[1] and UNALIGNED or { {}, { stages = 2 } }
+    for _, before in ipairs { 0, 1, 2, 4 } do
+      multiply(p, (", %d columns off"):format(before), placed(a, p[2], before), placed(second, p[2], 1), schedules)
+    end
+    multiply(p, ", of columns", gpu.from_table(transpose(a), p[2]):permute { 2, 1 },
+      gpu.from_table(transpose(second), p[2]):permute { 2, 1 }, schedules)
   end
 end
 
@@ -234,17 +258,20 @@ for _, case in ipairs {
   local q, key, v = small_numbers(rows, depth, 0), small_numbers(keys, depth, 2), small_numbers(keys, depth, 5)
   local scale = 1 / 64
   local wanted = attended(q, key, v, scale, is_causal, is_capped)
-  local tq, tk, tv = gpu.from_table(q, "bf16"), gpu.from_table(key, "bf16"), gpu.from_table(v, "bf16")
   local name = (is_causal and "causal " or is_capped and "capped " or "") .. kernel
-  each_schedule(("%s %dx%dx%d"):format(name, rows, keys, depth), { {}, { persistent = true }, { stages = 2 }, { warps = 4 } },
-    function(title, schedule)
+  local function attend(suffix, tq, tk, tv)
+    local title = ("%s %dx%dx%d%s"):format(name, rows, keys, depth, suffix)
+    each_schedule(title, { {}, { persistent = true }, { stages = 2 }, { warps = 4 } }, function(full, schedule)
       local options = { BN = bn }
       if kernel == "attention" then options.CAUSAL, options.CAPPED = is_causal or false, is_capped or false end
       for field, value in pairs(schedule) do options[field] = value end
       local o = gpu.zeros { rows, depth }
       k[kernel]:with(options)(o:tiles { bm, depth }, tq, tk, tv, scale):sync()
-      check(title, o:to_table(), wanted, 2 ^ -6)
+      check(full, o:to_table(), wanted, 2 ^ -6)
     end)
+  end
+  attend("", gpu.from_table(q, "bf16"), gpu.from_table(key, "bf16"), gpu.from_table(v, "bf16"))
+  attend(", 4 columns off", placed(q, "bf16", 4), placed(key, "bf16", 4), placed(v, "bf16", 4))
 end
 
 print(("%d schedules ran, %d were refused, %d elements, %d wrong"):format(ran, refused, checks, wrong))

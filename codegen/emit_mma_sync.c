@@ -1,0 +1,270 @@
+/* Products by mma.sync whose operands lie in shared memory as feeds do, with their sums in registers.
+**
+** A warp has blocks of 16 x 8 sums (PTX ISA, "Matrix fragments for mma.m16n8k16"); of the operands it
+** reads 16 lines of 32 bytes at a time by ldmatrix, transposed where the lines go along k. Eight lines
+** of a chunk's column lie in different banks, which the swizzle sees to. The first operand may be in
+** registers: sums of a product are in the order that another's operand wants. */
+#include "codegen/async.h"
+#include "codegen/emit_tile_gpu.h"
+
+enum {
+    ROWS = 16,       /* of a block */
+    COLUMNS = 8,
+    PAIR = 16,       /* columns that ldmatrix brings at a time */
+    STEP_BYTES = 32, /* of k */
+    WORDS = 4,       /* that ldmatrix brings */
+    MOST_WORDS = 4,  /* of an operand's fragment */
+    SUMS = 4,
+    LINES = 8        /* whose swizzles differ */
+};
+
+static LLVMTypeRef i32(GpEmit *e) { return LLVMInt32TypeInContext(e->ctx); }
+static LLVMValueRef add(GpEmit *e, LLVMValueRef x, LLVMValueRef y) { return LLVMBuildAdd(e->b, x, y, ""); }
+static LLVMValueRef scale(GpEmit *e, LLVMValueRef x, int64_t by) { return LLVMBuildMul(e->b, x, gp_emit_i32(e, by), ""); }
+static LLVMValueRef shift(GpEmit *e, LLVMValueRef x, int64_t by) { return LLVMBuildLShr(e->b, x, gp_emit_i32(e, by), ""); }
+static LLVMValueRef low(GpEmit *e, LLVMValueRef x, int64_t limit) {
+    return LLVMBuildAnd(e->b, x, gp_emit_i32(e, limit - 1), "");
+}
+
+static const GpMmaSync *row_of(const GpInst *mma) {
+    const GpShape *a = &mma->operands[0]->type->shape, *to = &mma->results[0]->type->shape;
+    if (to->rank != 2 || to->dim[0] % ROWS || to->dim[1] % PAIR)
+        return NULL;
+    return gp_mma_sync_find(mma->operands[0]->type->elem, mma->operands[1]->type->elem, to->dim[0], to->dim[1], a->dim[1]);
+}
+
+/* Lines along k are read with transposition, of 16-bit elements, or word by word. */
+static bool is_operand_fit(const GpFeedView *v, bool is_b, uint32_t bytes) {
+    bool is_along_k = v->is_swapped != is_b;
+    return !is_along_k || bytes == 2 || bytes == 4;
+}
+
+bool gp_mma_sync_fits(const GpAsync *a, const GpInst *mma) {
+    const GpMmaSync *row = row_of(mma);
+    GpElem elem = mma->operands[0]->type->elem, sum = mma->results[0]->type->elem, wanted = sum;
+    uint32_t bytes = gp_elem_info[elem].bytes;
+    GpFeedView view;
+    if (!row || row->rows != ROWS || row->staged != elem ||
+        !gp_mma_find(elem, mma->operands[1]->type->elem, sum, &wanted) || wanted != sum ||
+        !gp_feed_view(&a->feeds, mma->operands[1], &view) || !is_operand_fit(&view, true, bytes))
+        return false;
+    if (gp_feed_view(&a->feeds, mma->operands[0], &view))
+        return is_operand_fit(&view, false, bytes);
+    return bytes == 2;
+}
+
+/* ---- Operands ---------------------------------------------------------------------------- */
+
+/* An operand in shared memory as this thread reads it: its own line and byte on it, and what the
+** swizzle makes of them. */
+typedef struct Operand {
+    const GpFeed *feed;
+    uint32_t bytes;        /* of an element */
+    bool is_along_k, is_b; /* its lines go along k */
+    LLVMValueRef lines, across; /* i32: byte offsets of the thread's line and, swizzled, on a line */
+    LLVMValueRef at[GP_FEED_LINE_BYTES / GP_FEED_CHUNK_BYTES]; /* addresses, by bits of the chunk */
+} Operand;
+
+/* Chunks that a line's swizzle moves by, from the line's last bits. */
+static uint32_t swizzle_shift(const GpFeed *f) { return f->panel_bytes == 128 ? 0 : f->panel_bytes == 64 ? 1 : 2; }
+
+/* Where the lane's words lie in 16 lines of two chunks. ldmatrix takes the addresses of eight lines
+** from eight lanes; with words, a lane has its own: a quad of lanes shares a line, or a column. */
+static void find_lane(GpEmit *e, const Operand *o, LLVMValueRef *line, LLVMValueRef *byte) {
+    LLVMValueRef lane = low(e, gp_gpu_thread(e), 32);
+    if (o->is_along_k && o->bytes == 4) {
+        *line = low(e, lane, 4);
+        *byte = scale(e, shift(e, lane, 2), 4);
+        return;
+    }
+    LLVMValueRef first = low(e, shift(e, lane, 3), 2), second = shift(e, lane, 4);
+    bool is_line_first = o->is_b == o->is_along_k;
+    *line = add(e, low(e, lane, LINES), scale(e, is_line_first ? first : second, LINES));
+    *byte = scale(e, is_line_first ? second : first, GP_FEED_CHUNK_BYTES);
+}
+
+/* `warp`: the first row, or column, of this warp. */
+static Operand open_operand(GpEmit *e, const GpFeedView *v, bool is_b, LLVMValueRef warp) {
+    const GpFeed *f = v->feed;
+    Operand o = {.feed = f, .is_b = is_b, .is_along_k = v->is_swapped != is_b};
+    o.bytes = gp_elem_info[f->load->results[0]->type->elem].bytes;
+    LLVMValueRef line, byte, panel = gp_emit_i32(e, 0);
+    find_lane(e, &o, &line, &byte);
+    LLVMValueRef swizzle = scale(e, shift(e, low(e, line, LINES), swizzle_shift(f)), GP_FEED_CHUNK_BYTES);
+    if (o.is_along_k) {
+        warp = scale(e, warp, o.bytes);
+        panel = LLVMBuildUDiv(e->b, warp, gp_emit_i32(e, f->panel_bytes), "");
+        byte = add(e, byte, low(e, warp, f->panel_bytes));
+    } else {
+        line = add(e, line, warp);
+    }
+    o.lines = add(e, scale(e, line, f->panel_bytes), scale(e, panel, (int64_t)f->lines * f->panel_bytes));
+    o.across = LLVMBuildXor(e->b, byte, swizzle, "");
+    o.lines = add(e, o.lines, gp_async_tile(e, f));
+    return o;
+}
+
+/* The place `line` lines and `byte` bytes behind the thread's. Bits of the place on a line are not
+** added but exchanged: an address for each. */
+static LLVMValueRef place(GpEmit *e, Operand *o, uint32_t line, uint32_t byte) {
+    const GpFeed *f = o->feed;
+    uint32_t panel = byte / f->panel_bytes, swizzle = line % LINES >> swizzle_shift(f);
+    uint32_t bits = byte % f->panel_bytes ^ swizzle * GP_FEED_CHUNK_BYTES, part = bits / GP_FEED_CHUNK_BYTES;
+    gp_assert(bits % GP_FEED_CHUNK_BYTES == 0);
+    if (!o->at[part]) {
+        LLVMValueRef across = LLVMBuildXor(e->b, o->across, gp_emit_i32(e, bits), "");
+        o->at[part] = gp_async_at(e, add(e, o->lines, across));
+    }
+    LLVMValueRef rest = gp_emit_i32(e, ((int64_t)panel * f->lines + line) * f->panel_bytes);
+    return LLVMBuildInBoundsGEP2(e->b, LLVMInt8TypeInContext(e->ctx), o->at[part], &rest, 1, "");
+}
+
+/* Four words: 16 rows (or columns) from `first` on of step `step` of k. */
+static void read_words(GpEmit *e, Operand *o, uint32_t first, uint32_t step, LLVMValueRef *words) {
+    uint32_t per_step = STEP_BYTES / o->bytes;
+    if (o->is_along_k && o->bytes == 4) {
+        for (uint32_t i = 0; i < WORDS; i++) {
+            uint32_t half = o->is_b ? i % 2 : i / 2, eight = o->is_b ? i / 2 : i % 2;
+            LLVMValueRef at = place(e, o, step * per_step + half * 4, (first + eight * LINES) * o->bytes);
+            words[i] = LLVMBuildLoad2(e->b, i32(e), at, "");
+        }
+        return;
+    }
+    LLVMValueRef at = o->is_along_k ? place(e, o, step * per_step, first * o->bytes) : place(e, o, first, step * STEP_BYTES);
+    const char *name = o->is_along_k ? "llvm.nvvm.ldmatrix.sync.aligned.m8n8.x4.trans.b16"
+                                     : "llvm.nvvm.ldmatrix.sync.aligned.m8n8.x4.b16";
+    LLVMValueRef all = gp_emit_intrinsic(e, name, gp_emit_ptr_type(e, GpSpace_Shared), &at, 1);
+    for (unsigned i = 0; i < WORDS; i++)
+        words[i] = LLVMBuildExtractValue(e->b, all, i, "");
+}
+
+/* ---- One product ------------------------------------------------------------------------- */
+
+typedef struct Product {
+    const GpInst *inst;
+    const GpMmaSync *row;
+    const GpShapeLayout *layout;
+    int32_t *rows, *columns; /* of this warp's blocks, from the warp's first */
+    uint32_t down, across;
+    uint32_t *places; /* of a sum: by (row / 8, column / 8, column % 2); its register */
+    Operand a, b;
+    bool has_words;
+    GpBound words;          /* the first operand in registers, by pairs */
+    uint32_t *word_places;
+    GpBound sums;
+} Product;
+
+static uint32_t place_of(const GpShape *shape, int32_t row, int32_t column) {
+    return ((uint32_t)row / 8 * ((uint32_t)shape->dim[1] / 8) + (uint32_t)column / 8) * 2 + (uint32_t)column % 2;
+}
+
+static uint32_t *find_places(GpEmit *e, const GpShapeLayout *s) {
+    uint32_t *at = GP_NEW_ARRAY(e->arena, uint32_t, (size_t)(s->shape.dim[0] / 8 * s->shape.dim[1] / 4));
+    for (uint32_t r = 0; r < gp_layout_registers(s->layout); r++) {
+        int32_t c[GP_MAX_RANK];
+        gp_layout_at(s->layout, r, 0, 0, c);
+        at[place_of(&s->shape, c[0], c[1])] = r;
+    }
+    return at;
+}
+
+static void find_blocks(GpEmit *e, Product *p) {
+    const GpLayout *l = p->layout->layout;
+    p->rows = GP_NEW_ARRAY(e->arena, int32_t, (size_t)p->layout->shape.dim[0]);
+    p->columns = GP_NEW_ARRAY(e->arena, int32_t, (size_t)p->layout->shape.dim[1]);
+    for (uint32_t r = 0; r < gp_layout_registers(l); r++) {
+        int32_t c[GP_MAX_RANK];
+        gp_layout_at(l, r, 0, 0, c);
+        if (c[1] == 0 && c[0] % ROWS == 0)
+            p->rows[p->down++] = c[0];
+        if (c[0] == 0 && c[1] % PAIR == 0)
+            p->columns[p->across++] = c[1];
+    }
+}
+
+/* This warp's first row or column: i32. */
+static LLVMValueRef warp_first(GpEmit *e, const GpLayout *l, int axis) {
+    LLVMValueRef warp = shift(e, gp_gpu_thread(e), 5), sum = gp_emit_i32(e, 0);
+    for (int i = 0; i < l->bits[GpLayoutDim_Warp]; i++)
+        sum = add(e, sum, scale(e, low(e, shift(e, warp, i), 2), l->bases[GpLayoutDim_Warp][i][axis]));
+    return sum;
+}
+
+static void open_words(GpEmit *e, Product *p) {
+    const GpValue *v = p->inst->operands[0];
+    const GpShapeLayout *s = gp_gpu_layout(e, gp_gpu_sums_layout(e, &v->type->shape));
+    p->words = gp_gpu_convert(e, v, s);
+    p->word_places = find_places(e, s);
+}
+
+static Product open_product(GpEmit *e, const GpInst *inst) {
+    Product p = {.inst = inst, .row = row_of(inst)};
+    const GpShape *shape = &inst->results[0]->type->shape;
+    GpFeedView view;
+    p.layout = gp_gpu_layout(e, gp_gpu_sums_layout(e, shape));
+    p.places = find_places(e, p.layout);
+    find_blocks(e, &p);
+    p.has_words = !gp_feed_view(&e->async->feeds, inst->operands[0], &view);
+    if (p.has_words)
+        open_words(e, &p);
+    else
+        p.a = open_operand(e, &view, false, warp_first(e, p.layout->layout, 0));
+    (void)gp_feed_view(&e->async->feeds, inst->operands[1], &view);
+    p.b = open_operand(e, &view, true, warp_first(e, p.layout->layout, 1));
+    GpBound from = gp_gpu_convert(e, inst->operands[2], p.layout);
+    p.sums = gp_emit_bound_make(e, gp_layout_registers(p.layout->layout));
+    for (uint32_t r = 0; r < p.sums.count; r++)
+        p.sums.at[r] = gp_gpu_at(&from, r);
+    return p;
+}
+
+/* Pairs of neighbours along k: rows 0 and 8 of the first eight, then of the next. */
+static void take_words(GpEmit *e, const Product *p, int32_t row, uint32_t step, LLVMValueRef *words) {
+    const GpShape *shape = &p->inst->operands[0]->type->shape;
+    int32_t k = (int32_t)(step * p->row->k);
+    for (int32_t i = 0; i < MOST_WORDS; i++) {
+        uint32_t at = place_of(shape, row + i % 2 * 8, k + i / 2 * 8);
+        words[i] = gp_emit_pair(e, gp_gpu_at(&p->words, p->word_places[at]), gp_gpu_at(&p->words, p->word_places[at + 1]));
+    }
+}
+
+static void multiply_block(GpEmit *e, Product *p, LLVMValueRef const *a, LLVMValueRef const *b, int32_t row, int32_t column) {
+    LLVMValueRef args[MOST_WORDS + 2 + SUMS];
+    LLVMTypeRef pair = LLVMVectorType(LLVMHalfTypeInContext(e->ctx), 2);
+    uint32_t count = 0, at[SUMS];
+    for (uint32_t i = 0; i < MOST_WORDS + 2; i++) {
+        LLVMValueRef word = i < MOST_WORDS ? a[i] : b[i - MOST_WORDS];
+        args[count++] = p->row->operand == GP_MMA_V2F16 ? LLVMBuildBitCast(e->b, word, pair, "") : word;
+    }
+    for (int32_t i = 0; i < SUMS; i++) {
+        at[i] = p->places[place_of(&p->layout->shape, row + i / 2 * 8, column + i % 2)];
+        args[count++] = p->sums.at[at[i]];
+    }
+    LLVMValueRef all = gp_emit_intrinsic(e, p->row->intrinsic, NULL, args, count);
+    for (unsigned i = 0; i < SUMS; i++)
+        p->sums.at[at[i]] = LLVMBuildExtractValue(e->b, all, i, "");
+}
+
+static void multiply_step(GpEmit *e, Product *p, uint32_t step) {
+    LLVMValueRef *a = GP_NEW_ARRAY(e->arena, LLVMValueRef, (size_t)p->down * WORDS), b[WORDS];
+    for (uint32_t i = 0; i < p->down; i++) {
+        if (p->has_words)
+            take_words(e, p, p->rows[i], step, a + (size_t)i * WORDS);
+        else
+            read_words(e, &p->a, (uint32_t)p->rows[i], step, a + (size_t)i * WORDS);
+    }
+    for (uint32_t j = 0; j < p->across; j++) {
+        read_words(e, &p->b, (uint32_t)p->columns[j], step, b);
+        for (uint32_t i = 0; i < p->down; i++)
+            for (int32_t half = 0; half < 2; half++)
+                multiply_block(e, p, a + (size_t)i * WORDS, b + (size_t)half * 2, p->rows[i], p->columns[j] + half * COLUMNS);
+    }
+}
+
+void gp_mma_sync(GpEmit *e, const GpInst *inst) {
+    Product p = open_product(e, inst);
+    uint32_t steps = (uint32_t)(inst->operands[0]->type->shape.dim[1] / p.row->k);
+    for (uint32_t step = 0; step < steps; step++)
+        multiply_step(e, &p, step);
+    gp_gpu_bind(e, inst->results[0], p.sums, p.layout);
+}

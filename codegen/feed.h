@@ -1,0 +1,53 @@
+/* Loads whose tiles go to products through shared memory, without a stop in registers.
+**
+** A feed is read by products alone, or by changes of shape that only products read. Its tile is a
+** matrix of lines; in shared memory it lies as panels: columns of `panel_bytes` bytes with all the
+** lines, whose 16-byte chunks are swizzled as wide as the panel is. */
+#ifndef GP_FEED_H
+#define GP_FEED_H
+
+#include "codegen/emit.h"
+
+enum {
+    GP_FEED_LINE_BYTES = 128, /* what the widest swizzle spans */
+    GP_FEED_CHUNK_BYTES = 16,
+    GP_FEED_ALIGN = 1024      /* what that swizzle repeats over */
+};
+
+typedef struct GpFeed {
+    const GpInst *load;
+    uint32_t lines, width, panel_bytes, panels; /* width: elements of a line, innermost in memory */
+    uint64_t offset; /* in a stage */
+    struct GpGroup *group; /* pipe.h */
+    uint32_t map;          /* index into GpImage.maps */
+    struct GpAsyncLoop *loop; /* async.h; NULL: copied where it stands */
+} GpFeed;
+
+typedef struct GpFeeds {
+    GpFeed *at;
+    uint32_t count;
+    GpMap of; /* load -> GpFeed */
+} GpFeeds;
+
+/* The operand of a product as it lies in shared memory. Swapped: its second axis (of the two that
+** are not 1) is the one with the lines. */
+typedef struct GpFeedView {
+    GpFeed *feed;
+    bool is_swapped;
+} GpFeedView;
+
+/* Finds the loads that `fits` takes and nothing but products reads. It fills in the rest of *out. */
+void gp_feeds_find(GpEmit *e, GpFeeds *f,
+                   bool (*fits)(const GpEmit *e, const GpInst *load, GpFeed *out));
+bool gp_feed_view(const GpFeeds *f, const GpValue *v, GpFeedView *out);
+/* Lines, width and panels of a tile of the load's shape; false: it is no matrix of whole panels. */
+bool gp_feed_set_panels(GpFeed *f);
+/* What is known of the tensor that the load reads; NULL when the kernel made it. */
+const GpIrParam *gp_feed_tensor(const GpEmit *e, const GpInst *load);
+uint64_t gp_feed_bytes(const GpFeed *f);
+/* The two axes of a tile that are not 1; false when there are more or fewer. */
+bool gp_feed_axes(const GpShape *shape, int axis[2]);
+/* Only axes of extent 1 come or go. */
+bool gp_feed_drops_units(const GpInst *reshape);
+
+#endif
