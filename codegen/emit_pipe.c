@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "codegen/emit_tile_gpu.h"
+#include "codegen/inline_ptx.h"
 #include "codegen/pipe.h"
 
 enum {
@@ -55,6 +56,17 @@ static LLVMValueRef stage_barrier(GpEmit *e, const GpChannel *c, LLVMValueRef st
     return gp_pipe_at(e, LLVMBuildAdd(e->b, at, gp_emit_i32(e, (int64_t)c->barriers + which), ""));
 }
 
+/* All threads of the block, or of the cluster. */
+static void sync_start(GpEmit *e) {
+    LLVMValueRef id = gp_emit_i32(e, 0);
+    if (e->pipe->cluster == 1) {
+        call(e, "llvm.nvvm.barrier.cta.sync.aligned.all", &id, 1);
+        return;
+    }
+    call(e, "llvm.nvvm.barrier.cluster.arrive.relaxed.aligned", NULL, 0); /* behind the fence */
+    call(e, "llvm.nvvm.barrier.cluster.wait.aligned", NULL, 0);
+}
+
 static void init_barriers(GpEmit *e) {
     GpPipe *p = e->pipe;
     LLVMBasicBlockRef init = gp_emit_block(e, "init"), start = gp_emit_block(e, "start");
@@ -66,8 +78,8 @@ static void init_barriers(GpEmit *e) {
         for (uint32_t s = 0; s < c->stages; s++) {
             uint64_t slot = c->barriers + (uint64_t)s * SLOT;
             LLVMValueRef full[] = {address(e, slot), gp_emit_i32(e, 1)};
-            LLVMValueRef empty[] = {address(e, slot + EMPTY),
-                                    gp_emit_i32(e, p->warpgroups)};
+            uint32_t readers = p->warpgroups * (c->is_shared ? p->cluster : 1);
+            LLVMValueRef empty[] = {address(e, slot + EMPTY), gp_emit_i32(e, readers)};
             call(e, "llvm.nvvm.mbarrier.init.shared", full, 2);
             call(e, "llvm.nvvm.mbarrier.init.shared", empty, 2);
         }
@@ -75,8 +87,7 @@ static void init_barriers(GpEmit *e) {
     call(e, "llvm.nvvm.fence.mbarrier_init.release.cluster", NULL, 0);
     LLVMBuildBr(e->b, start);
     gp_emit_at(e, start);
-    LLVMValueRef id = gp_emit_i32(e, 0);
-    call(e, "llvm.nvvm.barrier.cta.sync.aligned.all", &id, 1);
+    sync_start(e);
 }
 
 static void wait_phase(GpEmit *e, LLVMValueRef barrier, LLVMValueRef parity) {
@@ -159,15 +170,33 @@ LLVMValueRef gp_pipe_stage(GpEmit *e, GpChannel *c) {
     return c->now;
 }
 
+static LLVMValueRef lane_of(GpEmit *e) {
+    return LLVMBuildAnd(e->b, gp_gpu_thread(e), gp_emit_i32(e, WARPGROUP_THREADS - 1), "");
+}
+
+/* In the block of the cluster that has the lane's number. LLVM's intrinsic would have a fence of all
+** memory in front, which the copies need not wait for. */
+static void arrive_in_peer(GpEmit *e, const GpChannel *c) {
+    LLVMValueRef at = LLVMBuildMul(e->b, c->now, gp_emit_i32(e, SLOT), "");
+    at = LLVMBuildAdd(e->b, at, gp_emit_i32(e, (int64_t)c->barriers + EMPTY), "");
+    GpInlinePtx ptx = gp_inline_begin(e, 1);
+    uint32_t barrier = gp_inline_input(&ptx, LLVMBuildAdd(e->b, e->pipe->peer, at, ""));
+    gp_inline_puts(&ptx, "mbarrier.arrive.shared::cluster.b64 _, [$%u];", barrier);
+    gp_inline_call(&ptx, NULL);
+}
+
 void gp_pipe_release(GpEmit *e, GpChannel *c) {
     LLVMBasicBlockRef arrive = gp_emit_block(e, "arrive"), released = gp_emit_block(e, "released");
-    LLVMValueRef lane = LLVMBuildAnd(e->b, gp_gpu_thread(e),
-                                     gp_emit_i32(e, WARPGROUP_THREADS - 1), "");
-    LLVMValueRef is_first = LLVMBuildICmp(e->b, LLVMIntEQ, lane, gp_emit_i32(e, 0), "");
-    LLVMBuildCondBr(e->b, is_first, arrive, released);
+    LLVMValueRef last = gp_emit_i32(e, c->is_shared ? e->pipe->cluster - 1 : 0);
+    LLVMIntPredicate is_in = c->is_shared ? LLVMIntULE : LLVMIntEQ;
+    LLVMBuildCondBr(e->b, LLVMBuildICmp(e->b, is_in, lane_of(e), last, ""), arrive, released);
     gp_emit_at(e, arrive);
-    LLVMValueRef args[] = {stage_barrier(e, c, c->now, EMPTY), gp_emit_i32(e, 1)};
-    call(e, "llvm.nvvm.mbarrier.arrive.scope.cta.space.cta", args, 2);
+    if (c->is_shared) {
+        arrive_in_peer(e, c);
+    } else {
+        LLVMValueRef args[] = {stage_barrier(e, c, c->now, EMPTY), gp_emit_i32(e, 1)};
+        call(e, "llvm.nvvm.mbarrier.arrive.scope.cta.space.cta", args, 2);
+    }
     LLVMBuildBr(e->b, released);
     gp_emit_at(e, released);
     advance(e, c, c->now);
@@ -194,6 +223,11 @@ void gp_pipe_coords(GpEmit *e, const GpInst *inst, LLVMValueRef *out) {
                                         gp_emit_i32(e, BEYOND), "");
 }
 
+/* The first line that this block copies. */
+static LLVMValueRef first_line(GpEmit *e, const GpFeed *f) {
+    return LLVMBuildMul(e->b, e->pipe->rank, gp_emit_i32(e, f->lines / e->pipe->cluster), "");
+}
+
 static void copy_panel(GpEmit *e, const GpFeed *f, uint32_t panel, LLVMValueRef stage,
                        LLVMValueRef const *coord) {
     const GpChannel *c = f->group->channel;
@@ -202,7 +236,13 @@ static void copy_panel(GpEmit *e, const GpFeed *f, uint32_t panel, LLVMValueRef 
     uint32_t count = 0, width = f->panel_bytes / gp_elem_info[f->load->results[0]->type->elem].bytes;
     uint64_t offset = c->offset + f->offset + (uint64_t)panel * f->lines * f->panel_bytes;
     LLVMValueRef at = LLVMBuildMul(e->b, stage, gp_emit_i32(e, (int64_t)c->stage_bytes), "");
-    at = gp_pipe_at(e, LLVMBuildAdd(e->b, at, gp_emit_i32(e, (int64_t)offset), ""));
+    at = LLVMBuildAdd(e->b, at, gp_emit_i32(e, (int64_t)offset), "");
+    if (f->is_shared) {
+        LLVMValueRef line = first_line(e, f);
+        at = LLVMBuildAdd(e->b, at,
+                          LLVMBuildMul(e->b, line, gp_emit_i32(e, f->panel_bytes), ""), "");
+    }
+    at = gp_pipe_at(e, at);
     LLVMTypeRef cluster = LLVMPointerTypeInContext(e->ctx, 7);
     args[count++] = LLVMBuildAddrSpaceCast(e->b, at, cluster, "");
     args[count++] = stage_barrier(e, c, stage, 0);
@@ -210,9 +250,10 @@ static void copy_panel(GpEmit *e, const GpFeed *f, uint32_t panel, LLVMValueRef 
     for (int a = 0; a < rank; a++)
         args[count++] = coord[a];
     args[3] = LLVMBuildAdd(e->b, coord[0], gp_emit_i32(e, (int64_t)panel * width), "");
-    args[count++] = LLVMConstNull(LLVMInt16TypeInContext(e->ctx)); /* one block */
-    args[count++] = gp_emit_i64(e, 0);                             /* no cache hint */
-    args[count++] = gp_emit_bool(e, false);
+    uint32_t blocks = f->is_shared ? (1u << e->pipe->cluster) - 1 : 0;
+    args[count++] = LLVMConstInt(LLVMInt16TypeInContext(e->ctx), blocks, false);
+    args[count++] = gp_emit_i64(e, 0); /* no cache hint */
+    args[count++] = gp_emit_bool(e, f->is_shared);
     args[count++] = gp_emit_bool(e, false);
     args[count++] = gp_emit_i32(e, 0);
     char name[64];
@@ -231,6 +272,12 @@ static void produce(GpEmit *e, const GpFeed *f) {
     }
     LLVMValueRef coord[GP_MAX_RANK] = {NULL};
     gp_pipe_coords(e, f->load, coord);
+    if (f->is_shared) {
+        int a[2], rank = gp_tile_shape(f->load)->rank;
+        (void)gp_feed_axes(gp_tile_shape(f->load), a);
+        LLVMValueRef *line = &coord[rank - 1 - a[0]];
+        *line = LLVMBuildAdd(e->b, *line, first_line(e, f), "");
+    }
     for (uint32_t i = 0; i < f->panels; i++)
         copy_panel(e, f, i, c->now, coord);
     if (f->load == f->group->closer)
@@ -246,6 +293,21 @@ bool gp_pipe_load(GpEmit *e, const GpInst *inst) {
     else if (!f->group->channel->is_ring)
         (void)gp_pipe_stage(e, f->group->channel);
     return true;
+}
+
+/* A block stays until the others of its cluster have arrived at its barriers for the last time: then
+** every stage is free. The consumers wait for that with the producer's parity, which is the other one.
+** (The producer calls functions, and would have to save what it needs behind its loop.) */
+static void drain_rings(GpEmit *e) {
+    for (uint32_t i = 0; i < e->pipe->channel_count; i++) {
+        const GpChannel *c = &e->pipe->channels[i];
+        for (uint32_t s = 0; s < c->stages && c->is_shared; s++) {
+            LLVMValueRef stage = read_counter(e, c->stage);
+            LLVMValueRef parity = LLVMBuildXor(e->b, read_counter(e, c->phase), gp_emit_i32(e, 1), "");
+            wait_phase(e, stage_barrier(e, c, stage, EMPTY), parity);
+            advance(e, c, stage);
+        }
+    }
 }
 
 /* ---- Roles ------------------------------------------------------------------------------- */
@@ -268,7 +330,8 @@ static LLVMValueRef warpgroup_of(GpEmit *e) {
 /* Walks this block's tiles, or its one tile. */
 static void walk_grid(GpEmit *e) {
     GpPipe *p = e->pipe;
-    LLVMValueRef *extent = p->is_persistent ? p->grid : e->grid_dim, number = p->number;
+    LLVMValueRef extent[3], number = p->number;
+    gp_pipe_extent(e, p->is_persistent ? p->grid : e->grid_dim, extent);
     LLVMBasicBlockRef before = LLVMGetInsertBlock(e->b), head = NULL, body = NULL;
     p->latch = gp_emit_block(e, "done");
     if (p->is_persistent) {
@@ -316,23 +379,37 @@ static void emit_producer(GpEmit *e, LLVMBasicBlockRef end) {
     LLVMBuildBr(e->b, end);
 }
 
+static void find_peer(GpEmit *e) {
+    LLVMValueRef lane = LLVMBuildAnd(e->b, gp_gpu_thread(e), gp_emit_i32(e, e->pipe->cluster - 1), "");
+    LLVMValueRef args[] = {e->pipe->shared, lane};
+    e->pipe->peer = LLVMBuildPtrToInt(e->b, call(e, "llvm.nvvm.mapa.shared.cluster", args, 2), i32(e), "");
+}
+
 static void emit_consumer(GpEmit *e, LLVMBasicBlockRef end) {
     e->pipe->role = GpPipe_Consumer;
     set_registers(e, "inc", CONSUMER_REGISTERS);
     open_rings(e, 0);
+    if (e->pipe->cluster > 1)
+        find_peer(e);
     if (e->pipe->turn_opens)
         open_turns(e);
     walk_grid(e);
     gp_pipe_drain_stores(e);
+    drain_rings(e);
     LLVMBuildBr(e->b, end);
 }
 
-/* This block's number among all, x fastest, and how many there are. */
+/* This block's number among all, x fastest, and how many there are; in a cluster, the cluster's. */
 static void number_block(GpEmit *e) {
     GpPipe *p = e->pipe;
     LLVMValueRef const *id = e->block_id, *dim = e->grid_dim;
     p->number = id[0];
     p->count = dim[0];
+    if (p->cluster > 1) {
+        p->rank = call(e, "llvm.nvvm.read.ptx.sreg.cluster.ctarank", NULL, 0);
+        p->number = LLVMBuildUDiv(e->b, id[0], gp_emit_i32(e, p->cluster), "");
+        p->count = LLVMBuildUDiv(e->b, dim[0], gp_emit_i32(e, p->cluster), "");
+    }
     if (p->is_persistent) {
         memcpy(e->grid_dim, p->grid, sizeof p->grid);
         return;

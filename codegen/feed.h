@@ -20,6 +20,7 @@ typedef struct GpFeed {
     uint64_t offset; /* in a stage */
     struct GpGroup *group; /* pipe.h */
     uint32_t map;          /* index into GpImage.maps */
+    bool is_shared;        /* each block of a cluster loads its part of the lines, for all */
     struct GpAsyncLoop *loop; /* async.h; NULL: copied where it stands */
 } GpFeed;
 

@@ -75,6 +75,9 @@ static void set_bounds(GpEmit *e) {
         min_blocks = 1; /* or ptxas may not know how many registers setmaxnreg starts from */
     if (min_blocks)
         set_text_attribute(e, "nvvm.minctasm", gp_arena_printf(e->arena, "%u", min_blocks));
+    if (e->pipe && e->pipe->cluster > 1)
+        set_text_attribute(e, "nvvm.cluster_dim",
+                           gp_arena_printf(e->arena, "%u,1,1", e->pipe->cluster));
 }
 
 static bool emit_function(GpEmit *e) {

@@ -10,6 +10,10 @@
 ** the copies' bytes, and `empty`, on which each consumer warpgroup arrives once its products have
 ** read the stage. Loads that one product reads together share a ring (a channel).
 **
+** Blocks may run in clusters of two, on tiles side by side. What both load alike each loads half of,
+** into the memory of both; the stages of such a ring are free when the consumers of both have read
+** them, and are full when both halves are there. All else is each block's own.
+**
 ** Sources: CUTLASS' warp-specialised mainloop; Shah et al., FlashAttention-3, arXiv 2407.08608. */
 #ifndef GP_PIPE_H
 #define GP_PIPE_H
@@ -19,6 +23,7 @@
 enum {
     GP_PIPE_SHARED = 227 * 1024, /* bytes of a block on sm_90 */
     GP_PIPE_MOST_STAGES = 8,
+    GP_PIPE_CLUSTER = 2,     /* blocks */
     GP_PIPE_MOST_LINES = 256 /* of a box */
 };
 
@@ -37,6 +42,7 @@ struct GpGroup {
 /* Stages in shared memory that groups of the same tiles go through. */
 struct GpChannel {
     bool is_ring; /* false: one stage, given back at the end of the kernel's body */
+    bool is_shared; /* has a feed that is */
     uint32_t stages;
     uint64_t stage_bytes, offset; /* in dynamic shared memory */
     uint64_t barriers;            /* offset of full and empty of stage 0; 16 bytes a stage */
@@ -80,6 +86,10 @@ struct GpPipe {
     uint64_t staging; /* offset of what the stores write */
     GpWalkOrder order;
     bool is_persistent;
+    uint32_t cluster;  /* blocks; 1: each for itself */
+    uint8_t pair_axis; /* of the grid, on which those of a cluster are side by side */
+    LLVMValueRef rank; /* i32, of this block in its cluster */
+    LLVMValueRef peer; /* consumers; i32: shared memory of the block that this thread arrives in */
     LLVMValueRef grid[3];    /* persistent: extents of the grid that the blocks walk */
     LLVMBasicBlockRef latch; /* persistent: where the function's return goes */
     GpImageMap *maps;
@@ -91,7 +101,7 @@ struct GpPipe {
     const GpInst *turn_opens, *turn_closes; /* products; NULL: nobody waits for a turn */
     GpPipeRole role;
     LLVMValueRef warpgroup; /* i32, of this thread */
-    LLVMValueRef number, count; /* i32: of this block; persistent: of those that run */
+    LLVMValueRef number, count; /* i32: of this block or cluster; persistent: of those that run */
     GpPending *pending;     /* oldest first */
     uint32_t pending_count;
 };
@@ -160,6 +170,8 @@ void gp_pipe_drain_stores(GpEmit *e);
 
 /* pipe_schedule.c */
 void gp_pipe_schedule(GpEmit *e, GpPipe *p);
+/* Extents of the grid that is walked: of `grid`, in clusters. */
+void gp_pipe_extent(GpEmit *e, LLVMValueRef const *grid, LLVMValueRef *extent);
 void gp_pipe_place(GpEmit *e, LLVMValueRef n, LLVMValueRef const *extent, LLVMValueRef *id);
 
 /* emit_wgmma.c */

@@ -35,6 +35,9 @@ void gp_pipe_add_maps(GpEmit *e, GpPipe *p) {
     p->maps = GP_NEW_ARRAY(e->arena, GpImageMap, p->feeds.count + p->store_count);
     for (uint32_t i = 0; i < p->feeds.count; i++) {
         GpImageMap m = map_of(e, p->feeds.at[i].load, p->feeds.at[i].panel_bytes);
+        int a[2];
+        (void)gp_feed_axes(gp_tile_shape(p->feeds.at[i].load), a);
+        m.box[a[0]] /= p->feeds.at[i].is_shared ? p->cluster : 1;
         p->feeds.at[i].map = add_map(p, &m);
     }
     for (uint32_t i = 0; i < p->store_count; i++) {
@@ -112,6 +115,8 @@ void gp_pipe_describe(const GpEmit *e, GpImage *image) {
     image->is_persistent = p->is_persistent;
     image->schedule.warps = (uint8_t)(gp_pipe_tile_threads(p) / 32);
     image->schedule.persistent = p->is_persistent ? 2 : 1;
+    image->schedule.cluster = (uint8_t)p->cluster;
+    image->cluster[0] = p->cluster;
     for (uint32_t i = 0; i < p->channel_count; i++)
         image->schedule.stages = (uint8_t)GP_MAX(image->schedule.stages, p->channels[i].stages);
 }

@@ -37,26 +37,101 @@ static uint8_t axes_of(Dependence *d, const GpValue *v) {
     return axes;
 }
 
+/* Axes that the scalars depend on that the instruction takes: the coordinates of a load, the condition
+** or the bounds of a region. Nothing is kept for the next one: of the values of a cycle only the one that
+** was asked for is known in full. */
+static uint8_t operand_axes(Dependence *d, const GpInst *inst) {
+    uint8_t axes = 0;
+    memset(d->of, 0, d->e->fn->next_id);
+    for (uint32_t k = 0; k < inst->operand_count; k++)
+        if (inst->operands[k]->type->kind == GpIrType_Scalar)
+            axes |= axes_of(d, inst->operands[k]);
+    return axes;
+}
+
 /* Axes that the loads of rings depend on, and that the loops around them do. */
-static void find_axes(GpEmit *e, const GpPipe *p, uint8_t *loads, uint8_t *lengths) {
-    Dependence d = {e, GP_NEW_ARRAY(e->arena, uint8_t, e->fn->next_id)};
+static void find_axes(Dependence *d, const GpPipe *p, uint8_t *loads, uint8_t *lengths) {
     *loads = *lengths = 0;
     for (uint32_t i = 0; i < p->feeds.count; i++) {
         const GpInst *load = p->feeds.at[i].load;
         if (!p->feeds.at[i].group->channel->is_ring)
             continue;
-        for (uint32_t k = 1; k < load->operand_count; k++)
-            *loads |= axes_of(&d, load->operands[k]);
+        *loads |= operand_axes(d, load);
         for (const GpInst *o = load->parent->owner; o; o = o->parent->owner)
-            for (uint32_t k = 0; k < o->operand_count; k++)
-                if (o->operands[k]->type->kind == GpIrType_Scalar)
-                    *lengths |= axes_of(&d, o->operands[k]);
+            *lengths |= operand_axes(d, o);
     }
 }
 
+/* ---- Clusters ---------------------------------------------------------------------------- */
+
+typedef struct Repeat {
+    const GpIrFn *fn;
+    Dependence *d;
+    bool is_fine;
+    uint8_t loads; /* axes that they depend on, in loops or not */
+} Repeat;
+
+static bool reads_only(const Repeat *r, const GpInst *inst) {
+    const GpValue *tensor = inst->operands[0];
+    return tensor->type->kind == GpIrType_Tensor && !tensor->inst &&
+           !r->fn->params[tensor->index].is_written;
+}
+
+/* May two blocks make the same tile? */
+static void try_repeat(GpInst *inst, void *ud) {
+    Repeat *r = ud;
+    GpEffect effect = gp_ir_effect(inst);
+    bool is_quiet = effect != GpEffect_Write && inst->op != GpOp_Print;
+    r->is_fine &= inst->op == GpOp_StoreTile || is_quiet;
+    r->is_fine &= effect != GpEffect_Read || reads_only(r, inst);
+    if (inst->op == GpOp_LoadTile)
+        r->loads |= operand_axes(r->d, inst);
+}
+
+static bool can_share(Dependence *d, const GpFeed *f, uint8_t axis) {
+    return f->group->channel->is_ring && f->lines % (8 * GP_PIPE_CLUSTER) == 0 &&
+           !(operand_axes(d, f->load) >> axis & 1);
+}
+
+static uint64_t alike_bytes(Dependence *d, const GpPipe *p, uint8_t axis) {
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < p->feeds.count; i++)
+        if (can_share(d, &p->feeds.at[i], axis))
+            bytes += gp_feed_bytes(&p->feeds.at[i]);
+    return bytes;
+}
+
+/* A cluster has tiles that are side by side on the axis on which most of the stages is the same, but
+** not everything that is loaded. The loops around the rings must be as long for both. Where the grid is
+** odd on the axis its last tile is both blocks': what a kernel reads it may not write then, and nothing
+** but stores may show. */
+static void find_cluster(GpEmit *e, GpPipe *p, Dependence *d, uint8_t lengths) {
+    Repeat r = {e->fn, d, true, 0};
+    uint64_t most = 0;
+    p->cluster = 1;
+    gp_ir_walk((GpIrFn *)(uintptr_t)e->fn, GpWalk_Before, try_repeat, &r);
+    if (e->fn->schedule.cluster < GP_PIPE_CLUSTER || !p->is_persistent || !r.is_fine)
+        return;
+    for (uint8_t a = 0; a < (uint8_t)AXES; a++) {
+        uint64_t bytes = (r.loads & ~lengths) >> a & 1 ? alike_bytes(d, p, a) : 0;
+        if (bytes <= most)
+            continue;
+        most = bytes;
+        p->cluster = GP_PIPE_CLUSTER;
+        p->pair_axis = a;
+    }
+    for (uint32_t i = 0; i < p->feeds.count && most; i++) {
+        p->feeds.at[i].is_shared = can_share(d, &p->feeds.at[i], p->pair_axis);
+        p->feeds.at[i].group->channel->is_shared |= p->feeds.at[i].is_shared;
+    }
+}
+
+/* ---- The walk ---------------------------------------------------------------------------- */
+
 void gp_pipe_schedule(GpEmit *e, GpPipe *p) {
     uint8_t loads, lengths, persistent = e->fn->schedule.persistent;
-    find_axes(e, p, &loads, &lengths);
+    Dependence d = {e, GP_NEW_ARRAY(e->arena, uint8_t, e->fn->next_id)};
+    find_axes(&d, p, &loads, &lengths);
     GpWalkOrder *w = &p->order;
     uint8_t rest[AXES], deep[AXES];
     int rest_count = 0, deep_count = 0;
@@ -74,9 +149,32 @@ void gp_pipe_schedule(GpEmit *e, GpPipe *p) {
     w->group = lengths ? UNEVEN_GROUP : is_two ? GROUP : 1;
     w->is_snake = is_two && !lengths;
     p->is_persistent = persistent ? persistent == 2 : lengths == 0;
+    find_cluster(e, p, &d, lengths);
+    if (p->cluster > 1 && p->pair_axis == w->grouped)
+        w->group = GP_MAX(w->group / p->cluster, 1);
 }
 
-/* The block's place in the grid from its number in this order. */
+void gp_pipe_extent(GpEmit *e, LLVMValueRef const *grid, LLVMValueRef *extent) {
+    const GpPipe *p = e->pipe;
+    memcpy(extent, grid, AXES * sizeof *extent);
+    if (p->cluster == 1)
+        return;
+    LLVMValueRef *pairs = &extent[p->pair_axis];
+    *pairs = LLVMBuildAdd(e->b, *pairs, gp_emit_i32(e, p->cluster - 1), "");
+    *pairs = LLVMBuildUDiv(e->b, *pairs, gp_emit_i32(e, p->cluster), "");
+}
+
+/* This block's tile of the cluster's. The last one stands in for those beyond the grid. */
+static void place_in_cluster(GpEmit *e, LLVMValueRef *id) {
+    const GpPipe *p = e->pipe;
+    LLVMValueRef *at = &id[p->pair_axis], last;
+    last = LLVMBuildSub(e->b, p->grid[p->pair_axis], gp_emit_i32(e, 1), "");
+    *at = LLVMBuildMul(e->b, *at, gp_emit_i32(e, p->cluster), "");
+    *at = LLVMBuildAdd(e->b, *at, p->rank, "");
+    *at = LLVMBuildSelect(e->b, LLVMBuildICmp(e->b, LLVMIntULT, *at, last, ""), *at, last, "");
+}
+
+/* The block's place in the grid from its number, or its cluster's, in this order. */
 void gp_pipe_place(GpEmit *e, LLVMValueRef n, LLVMValueRef const *extent, LLVMValueRef *id) {
     const GpWalkOrder *w = &e->pipe->order;
     LLVMBuilderRef b = e->b;
@@ -100,4 +198,6 @@ void gp_pipe_place(GpEmit *e, LLVMValueRef n, LLVMValueRef const *extent, LLVMVa
         mirrored = LLVMBuildSelect(b, is_odd, mirrored, column, "");
     }
     id[w->across] = w->is_snake || w->is_descending ? mirrored : column;
+    if (e->pipe->cluster > 1)
+        place_in_cluster(e, id);
 }

@@ -519,7 +519,8 @@ const GpLuaFn gp_lua_kernel_methods[] = {
      "The same, and waits for what it wrote; raises its failed check if there is one."},
     {"with", kernel_with, "kernel:with{T = dtype, N = n, S = {n, ..}, grid = {..}, block = {..}, shared = bytes, stream = s} -> Kernel",
      "The kernel with generics and launch options fixed; reusable, and the fast path. `warps`, "
-     "`stages`, `cluster` and `persistent` override what the compiler chooses on a GPU."},
+     "`stages`, `cluster` and `persistent` override what the compiler chooses on a GPU; `info` tells "
+     "what it granted."},
     {"inspect", kernel_inspect, "kernel:inspect(stage [, target]) -> string",
      "The text of a stage, \"ir\", \"llvm\", \"ptx\" or \"asm\", of what was launched last or of "
      "what its options give."},

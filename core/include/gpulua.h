@@ -238,7 +238,7 @@ typedef struct gpulua_launch_options {
     /* Tile kernels on a GPU; 0: as the kernel's attribute says, else the compiler's choice. */
     uint8_t warps;            /* that compute, 1 to 32 a block */
     uint8_t stages;           /* of a loop's pipeline, 1 to 16 */
-    uint8_t cluster;          /* blocks along x: 1, 2, 4 or 8 */
+    uint8_t cluster;          /* blocks that load together: 1, 2, 4 or 8; a wish */
     uint8_t persistent;       /* 1: no; 2: as many blocks as run at once take tile after tile */
 } gpulua_launch_options;
 /* Checks every argument and enqueues the kernel; does not wait for it. options NULL: infer all.

@@ -18,10 +18,12 @@ end
 
 local KERNELS = {
   { "gemm_bf16_large", gemm("plain", "k"), "T=bf16,O=bf16,BM=128,BN=256,BK=64" },
+  { "gemm_bf16_cluster", gemm("plain", "k"), "T=bf16,O=bf16,BM=128,BN=256,BK=64,cluster=2" },
   { "gemm_bf16_small", gemm("plain", "k"), "T=bf16,O=bf16,BM=128,BN=64,BK=64" },
   { "gemm_tf32", gemm("transposed", "k"), "T=tf32,O=f32,BM=128,BN=256,BK=32" },
   { "gemm_f8e4m3fn", gemm("transposed", "k"), "T=f8e4m3fn,O=bf16,BM=128,BN=128,BK=128" },
   { "attention_full_d128", attention.source("full", "k"), "BM=128,N=16,D=128" },
+  { "attention_full_d128_cluster", attention.source("full", "k"), "BM=128,N=16,D=128,cluster=2" },
   { "attention_causal_d128", attention.source("causal", "k"), "BM=128,N=16,D=128" },
   { "attention_full_d64", attention.source("full", "k"), "BM=128,N=16,D=64" },
   { "attention_causal_d64", attention.source("causal", "k"), "BM=128,N=16,D=64" },

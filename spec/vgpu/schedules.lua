@@ -4,7 +4,7 @@
 --   [GPULUA_LIBCUDA=.../libgpulua-vgpu.so] gpulua spec/vgpu/schedules.lua [FILTER]
 local gpu = require "gpulua"
 
-assert(gpu.device "cuda:0")
+local is_virtual = assert(gpu.device "cuda:0").product == "virtual"
 local filter = arg[1]
 local SM = gpu.device("cuda:0").sm
 
@@ -177,9 +177,18 @@ local function each_schedule(name, schedules, f)
   end
 end
 
+-- On the virtual GPU blocks stay alone only where they must.
+local granted = 0
+local function check_cluster(title, info, wanted)
+  granted = granted + (info.cluster == 2 and 1 or 0)
+  if not is_virtual or info.cluster == (SM == 90 and wanted or 1) then return end
+  wrong = wrong + 1
+  print(("%s: clusters of %d instead of %d"):format(title, info.cluster, wanted))
+end
+
 local SCHEDULES = {
   {}, { persistent = false }, { persistent = true }, { stages = 1 }, { stages = 2 }, { stages = 3 }, { warps = 4 }, { warps = 8 },
-  { cluster = 2 }, { warps = 8, stages = 2, persistent = true },
+  { cluster = 2 }, { cluster = 2, stages = 2 }, { cluster = 4, warps = 4 }, { cluster = 2, persistent = false }, { warps = 8, stages = 2, persistent = true },
 }
 -- A tensor whose rows begin at no multiple of 16 bytes comes without the tensor memory accelerator.
 local UNALIGNED = { {}, { stages = 1 }, { stages = 2 }, { stages = 4 }, { warps = 8 }, { warps = 16 } }
@@ -187,7 +196,10 @@ local PRODUCTS = {
   { "plain", "bf16", "f32", 0 }, { "plain", "bf16", "bf16", 2 ^ -8 }, { "plain", "f16", "f16", 2 ^ -10 },
   { "transposed", "bf16", "f32", 0 }, { "transposed", "tf32", "f32", 0 }, { "transposed", "f8e4m3fn", "f32", 0 },
 }
-local SHAPES = { { 256, 256, 192, { 128, 128, 64 } }, { 136, 264, 72, { 64, 128, 32 } }, { 130, 72, 40, { 64, 64, 64 } } }
+local SHAPES = {
+  { 256, 256, 192, { 128, 128, 64 } }, { 136, 264, 72, { 64, 128, 32 } }, { 130, 72, 40, { 64, 64, 64 } },
+  { 264, 136, 136, { 128, 64, 64 } },
+}
 
 for _, shape in ipairs(SHAPES) do
   local m, n, depth, tile = table.unpack(shape)
@@ -198,8 +210,12 @@ for _, shape in ipairs(SHAPES) do
       local options = { BK = tile[3] }
       for key, value in pairs(schedule) do options[key] = value end
       local c = gpu.zeros({ m, n }, p[3])
-      k[p[1]]:with(options)(c:tiles { tile[1], tile[2] }, ta, tb):sync()
+      local f = k[p[1]]:with(options)
+      f(c:tiles { tile[1], tile[2] }, ta, tb):sync()
       check(title, c:to_table(), wanted, p[4])
+      local is_pipelined = name == "" and (p[2] ~= "f8e4m3fn" or depth % 16 == 0)
+      local is_granted = schedule.cluster and schedule.persistent ~= false and is_pipelined
+      check_cluster(title, f:info(c:tiles { tile[1], tile[2] }, ta, tb), is_granted and 2 or 1)
     end)
   end
   for _, p in ipairs(PRODUCTS) do
@@ -249,9 +265,12 @@ local function attended(q, keys, v, scale, is_causal, is_capped)
   return out
 end
 
+local ATTENTION_SCHEDULES = {
+  {}, { persistent = true }, { stages = 2 }, { warps = 4 }, { cluster = 2 }, { cluster = 2, persistent = true }, { cluster = 2, stages = 2 },
+}
 for _, case in ipairs {
   { 128, 256, 64, 64, 64, "attention" }, { 256, 128, 128, 128, 64, "attention" }, { 128, 384, 64, 128, 64, "attention" },
-  { 256, 256, 64, 128, 64, "attention", true }, { 256, 256, 64, 128, 64, "masked", true },
+  { 192, 192, 64, 64, 64, "attention" }, { 256, 256, 64, 128, 64, "attention", true }, { 256, 256, 64, 128, 64, "masked", true },
   { 256, 384, 64, 128, 64, "attention", false, true },
 } do
   local rows, keys, depth, bm, bn, kernel, is_causal, is_capped = table.unpack(case)
@@ -261,18 +280,21 @@ for _, case in ipairs {
   local name = (is_causal and "causal " or is_capped and "capped " or "") .. kernel
   local function attend(suffix, tq, tk, tv)
     local title = ("%s %dx%dx%d%s"):format(name, rows, keys, depth, suffix)
-    each_schedule(title, { {}, { persistent = true }, { stages = 2 }, { warps = 4 } }, function(full, schedule)
+    each_schedule(title, ATTENTION_SCHEDULES, function(full, schedule)
       local options = { BN = bn }
       if kernel == "attention" then options.CAUSAL, options.CAPPED = is_causal or false, is_capped or false end
       for field, value in pairs(schedule) do options[field] = value end
       local o = gpu.zeros { rows, depth }
-      k[kernel]:with(options)(o:tiles { bm, depth }, tq, tk, tv, scale):sync()
+      local f = k[kernel]:with(options)
+      f(o:tiles { bm, depth }, tq, tk, tv, scale):sync()
       check(full, o:to_table(), wanted, 2 ^ -6)
+      local is_granted = schedule.cluster and suffix == "" and not is_causal
+      check_cluster(full, f:info(o:tiles { bm, depth }, tq, tk, tv, scale), is_granted and 2 or 1)
     end)
   end
   attend("", gpu.from_table(q, "bf16"), gpu.from_table(key, "bf16"), gpu.from_table(v, "bf16"))
   attend(", 4 columns off", placed(q, "bf16", 4), placed(key, "bf16", 4), placed(v, "bf16", 4))
 end
 
-print(("%d schedules ran, %d were refused, %d elements, %d wrong"):format(ran, refused, checks, wrong))
+print(("%d schedules ran, %d in clusters, %d were refused, %d elements, %d wrong"):format(ran, granted, refused, checks, wrong))
 os.exit(wrong == 0 and (filter or ran > 100) and 0 or 1)
