@@ -290,6 +290,11 @@ static bool issue_tensor(VgRun *x, const VgInst *in, uint32_t lane) {
     if (!in->mod[VgClass_Multicast])
         return issue_load(x, &b, mbar.u64[lane], lane);
     uint32_t blocks = vg_read(x, &in->ops[3], 2, &buf)->u16[lane];
+    if (blocks >> x->launch->cluster_ctas) {
+        (void)vg_fault(x, VG_FAILED, (int)lane, "the mask %#x has blocks that the cluster of %u has not",
+                       blocks, x->launch->cluster_ctas);
+        return false;
+    }
     for (uint32_t r = 0; r < x->launch->cluster_ctas; r++) {
         uint64_t at = (mbar.u64[lane] & ((1u << VG_RANK_SHIFT) - 1)) | (uint64_t)(r + 1)
                                                                            << VG_RANK_SHIFT;

@@ -90,25 +90,28 @@ uint32_t vg_actor(const VgCta *c, VgActorKind kind, uint32_t index) {
     gp_unreachable();
 }
 
-uint32_t vg_actor_count(const VgLaunch *l) {
-    return l->cluster_ctas * (3 * l->ctas[0].warp_count * VG_LANES + VG_MAX_MBARS + VG_MAX_GROUPS);
+uint32_t vg_actor_count(const VgCta *c) {
+    return c->launch->cluster_ctas * (3 * c->warp_count * VG_LANES + VG_MAX_MBARS + VG_MAX_GROUPS);
 }
 
 void vg_describe_actor(const VgLaunch *l, uint32_t actor, char *text, size_t bytes) {
     uint32_t n = l->ctas[0].warp_count * VG_LANES, in_cta = 3 * n + VG_MAX_MBARS + VG_MAX_GROUPS;
     uint32_t at = actor % in_cta;
     const VgCta *c = &l->ctas[actor / in_cta];
+    char of[32] = "";
+    if (l->cluster_ctas > 1)
+        snprintf(of, sizeof of, " of block %u", c->rank);
     if (at < n)
-        snprintf(text, bytes, "thread %u (warp %u lane %u)", at, at / VG_LANES, at % VG_LANES);
+        snprintf(text, bytes, "thread %u (warp %u lane %u)%s", at, at / VG_LANES, at % VG_LANES, of);
     else if (at < 2 * n)
-        snprintf(text, bytes, "a cp.async of thread %u", at - n);
+        snprintf(text, bytes, "a cp.async of thread %u%s", at - n, of);
     else if (at < 3 * n)
-        snprintf(text, bytes, "a bulk store of thread %u", at - 2 * n);
+        snprintf(text, bytes, "a bulk store of thread %u%s", at - 2 * n, of);
     else if (at < 3 * n + VG_MAX_MBARS)
-        snprintf(text, bytes, "a bulk load that completes on the mbarrier at %#x",
-                 c->mbars[at - 3 * n].offset);
+        snprintf(text, bytes, "a bulk load that completes on the mbarrier at %#x%s",
+                 c->mbars[at - 3 * n].offset, of);
     else
-        snprintf(text, bytes, "a wgmma of warpgroup %u", at - 3 * n - VG_MAX_MBARS);
+        snprintf(text, bytes, "a wgmma of warpgroup %u%s", at - 3 * n - VG_MAX_MBARS, of);
 }
 
 /* ---- Threads ------------------------------------------------------------------------------ */
@@ -125,7 +128,7 @@ void vg_threads_start(VgCta *c) {
         set_clock(l, &t->seen, retain(zero));
         set_clock(l, &t->fenced, retain(zero));
         t->now = 1;
-        t->fenced_at = 0;
+        t->fenced_at = t->inits = 0;
     }
     vg_clock_release(l, zero);
 }
@@ -150,6 +153,28 @@ void vg_release(VgRun *x, uint32_t mask, VgStamp *to) {
         to->fenced->at[self] = GP_MAX(to->fenced->at[self], t->fenced_at);
         t->now++;
     }
+}
+
+/* Only what the threads did before a fence of mbarriers' initialization. */
+void vg_release_inits(VgRun *x, uint32_t mask, VgStamp *to) {
+    VgLaunch *l = x->launch;
+    if (!to->seen) {
+        to->seen = vg_clock_new(l);
+        to->fenced = vg_clock_new(l);
+    }
+    VG_EACH_LANE(lane, mask) {
+        uint32_t self = vg_actor(x->warp->cta, VgActor_Thread, vg_thread(x->warp, lane));
+        to->seen->at[self] = GP_MAX(to->seen->at[self], thread_at(x, lane)->inits);
+    }
+}
+
+VgOutcome vg_run_fence_init(VgRun *x, const VgInst *in) {
+    (void)in;
+    VG_EACH_LANE(lane, x->mask) {
+        VgThread *t = thread_at(x, lane);
+        t->inits = t->now++;
+    }
+    return VgOutcome_Next;
 }
 
 /* Lanes mostly have the same clock: the join is made once. */

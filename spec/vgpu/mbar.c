@@ -176,8 +176,10 @@ VgOutcome vg_run_mbar_arrive(VgRun *x, const VgInst *in) {
     const VgLanes *n = in->op_count > 2 ? vg_read(x, &in->ops[2], 4, &buf) : NULL;
     VG_EACH_LANE(lane, x->mask) {
         VgMbar *m = vg_mbar_at(x, at.u64[lane], lane, &c);
-        if (!m)
+        if (!m || !vg_visit(x, c, vg_thread_unit(x, lane), lane))
             return VgOutcome_Fail;
+        if (c != x->warp->cta && in->ops[0].kind != VgOperand_None)
+            return vg_fault(x, VG_FAILED, (int)lane, "an mbarrier of another block gives no state");
         state.u64[lane] = m->phase;
         if (is_expecting && n && expect(x, m, lane, n->u32[lane]) == VgOutcome_Fail)
             return VgOutcome_Fail;
@@ -222,6 +224,8 @@ VgOutcome vg_run_mbar_wait(VgRun *x, const VgInst *in) {
         VgMbar *m = vg_mbar_at(x, at.u64[lane], lane, &c);
         if (!m)
             return VgOutcome_Fail;
+        if (c != x->warp->cta)
+            return vg_fault(x, VG_FAILED, (int)lane, "waits for an mbarrier of another block");
         uint64_t what = vg_lane(asked, bytes, lane);
         bool is_late = !is_over(in, m, what) && m->pending == 0 && m->loads;
         if (is_late && vg_mbar_deliver(x, m) == VgOutcome_Fail)

@@ -176,7 +176,7 @@ VgOutcome vg_spread(VgRun *x, const VgSide *sides, uint32_t count, uint32_t meet
 
 VgOutcome vg_end_threads(VgRun *x, uint32_t mask) {
     VgSplit *s = x->split;
-    if (vg_stores_at_exit(x, mask) == VgOutcome_Fail)
+    if (vg_stores_at_exit(x, mask) == VgOutcome_Fail || vg_visits_at_exit(x, mask) == VgOutcome_Fail)
         return VgOutcome_Fail;
     x->warp->live &= ~mask;
     x->launch->progress++; /* barriers count those that are left */
@@ -340,15 +340,6 @@ static bool force_waits(VgLaunch *l, uint64_t *stalled_at) {
 
 /* ---- Blocks ------------------------------------------------------------------------------- */
 
-static uint32_t live_warps(const VgLaunch *l) {
-    uint32_t live = 0;
-    for (uint32_t c = 0; c < l->cluster_ctas; c++) {
-        for (uint32_t w = 0; w < l->ctas[c].warp_count; w++)
-            live += l->ctas[c].warps[w].live != 0;
-    }
-    return live;
-}
-
 static bool run_turn(VgLaunch *l, uint32_t warp_at) {
     uint32_t warps = GP_MAX(l->ctas[0].warp_count, 1u);
     VgCta *cta = &l->ctas[warp_at / warps];
@@ -373,7 +364,7 @@ static void run_cluster(VgLaunch *l) {
         at = l->seed && ran ? (uint32_t)(vg_random(l) % count) : (at + 1) % count;
         if (idle < count)
             continue;
-        if (live_warps(l) == 0)
+        if (vg_cluster_warps(l) == 0)
             return;
         idle = 0;
         if (!force_waits(l, &stalled_at)) {
@@ -407,6 +398,8 @@ static void start_cta(VgCta *c, const uint32_t *block, uint32_t rank) {
         vg_stamp_drop(c->launch, &c->barriers[i].done);
         c->barriers[i] = (VgBarrier){0};
     }
+    vg_stamp_drop(c->launch, &c->ended);
+    memset(c->visits, 0, c->launch->actors * sizeof *c->visits);
     memset(c->bytes, 0, c->shared_end * sizeof *c->bytes);
     vg_threads_start(c);
     vg_async_start(c);
@@ -426,11 +419,12 @@ static bool make_cta(VgLaunch *l, VgCta *c) {
     c->threads = calloc((size_t)c->warp_count * VG_LANES, sizeof *c->threads);
     c->stores = calloc((size_t)c->warp_count * VG_LANES, sizeof *c->stores);
     c->copies = calloc((size_t)c->warp_count * VG_LANES, sizeof *c->copies);
+    c->visits = calloc(vg_actor_count(c), sizeof *c->visits);
     for (uint32_t i = 0; c->warps && i < c->warp_count; i++) {
         c->warps[i].index = i;
         c->warps[i].root = vg_frame_new(l->func);
     }
-    return c->shared && c->bytes && c->warps && c->threads && c->stores && c->copies;
+    return c->shared && c->bytes && c->warps && c->threads && c->stores && c->copies && c->visits;
 }
 
 static void free_cta(VgCta *c) {
@@ -443,6 +437,8 @@ static void free_cta(VgCta *c) {
         vg_clock_release(c->launch, c->threads[i].seen);
         vg_clock_release(c->launch, c->threads[i].fenced);
     }
+    vg_stamp_drop(c->launch, &c->ended);
+    free(c->visits);
     free(c->threads);
     free(c->bytes);
     for (uint32_t i = 0; c->warps && i < c->warp_count; i++) {
@@ -485,7 +481,7 @@ GpCuResult vg_launch(VgLaunch *l) {
     for (uint32_t i = 0; is_made && i < l->cluster_ctas; i++)
         is_made = make_cta(l, &l->ctas[i]);
     if (is_made) {
-        l->actors = vg_actor_count(l);
+        l->actors = vg_actor_count(&l->ctas[0]);
         run_grid(l);
     }
     for (uint32_t i = 0; l->ctas && i < l->cluster_ctas; i++)

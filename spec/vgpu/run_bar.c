@@ -1,4 +1,4 @@
-/* Barriers of a block: bar.* by number, and the cluster's. */
+/* Barriers of a block: bar.* by number. */
 #include "spec/vgpu/vgpu.h"
 
 /* Threads that a barrier without a count waits for: those that did not end. */
@@ -119,73 +119,5 @@ VgOutcome vg_run_bar_red(VgRun *x, const VgInst *in) {
     bool is_or = in->mod[VgClass_Logic] == VgMod_Or;
     vg_write(x, &in->ops[0], VgType_U32, &out);
     vg_write_pred(x, &in->ops[0], (is_or ? b->result_or : b->result_and) ? VG_ALL : 0);
-    return VgOutcome_Next;
-}
-
-/* ---- Clusters ----------------------------------------------------------------------------- */
-
-static uint32_t cluster_warps(const VgLaunch *l) {
-    uint32_t live = 0;
-    for (uint32_t c = 0; c < l->cluster_ctas; c++) {
-        for (uint32_t w = 0; w < l->ctas[c].warp_count; w++)
-            live += l->ctas[c].warps[w].live != 0;
-    }
-    return live;
-}
-
-VgOutcome vg_run_cluster_arrive(VgRun *x, const VgInst *in) {
-    (void)in;
-    VgLaunch *l = x->launch;
-    VgOutcome together = vg_together(x, x->warp->live);
-    if (together != VgOutcome_Next)
-        return together;
-    if (x->warp->cluster_phase > l->cluster_phase)
-        return vg_fault(x, VG_FAILED, -1, "arrives twice without a wait");
-    x->warp->cluster_phase = l->cluster_phase + 1;
-    l->cluster_arrived++;
-    vg_release(x, x->mask, &l->cluster_arriving);
-    l->progress++;
-    return VgOutcome_Next;
-}
-
-VgOutcome vg_run_cluster_wait(VgRun *x, const VgInst *in) {
-    (void)in;
-    VgLaunch *l = x->launch;
-    if (l->cluster_arrived >= cluster_warps(l)) {
-        l->cluster_arrived = 0;
-        l->cluster_phase++;
-        l->progress++;
-        vg_stamp_drop(l, &l->cluster_done);
-        l->cluster_done = l->cluster_arriving;
-        l->cluster_arriving = (VgStamp){0};
-    }
-    if (x->warp->cluster_phase > l->cluster_phase)
-        return VgOutcome_Wait;
-    vg_acquire(x, x->mask, &l->cluster_done);
-    return VgOutcome_Next;
-}
-
-static void map_lanes(VgRun *x, const VgInst *in, bool is_rank) {
-    uint32_t bytes = vg_types[in->types[0]].bytes;
-    VgLanes buf[2], out;
-    const VgLanes *a = vg_read(x, &in->ops[1], bytes, &buf[0]);
-    const VgLanes *rank = is_rank ? NULL : vg_read(x, &in->ops[2], 4, &buf[1]);
-    for (uint32_t lane = 0; lane < VG_LANES; lane++) {
-        uint64_t at = vg_lane(a, bytes, lane), of = at >> VG_RANK_SHIFT & 255;
-        uint64_t kept = at & ~(UINT64_C(255) << VG_RANK_SHIFT);
-        uint64_t v = is_rank ? (of ? of - 1 : x->warp->cta->rank)
-                             : kept | (uint64_t)(rank->u32[lane] + 1) << VG_RANK_SHIFT;
-        vg_set_lane(&out, is_rank ? 4 : bytes, lane, v);
-    }
-    vg_write(x, &in->ops[0], is_rank ? VgType_U32 : in->types[0], &out);
-}
-
-VgOutcome vg_run_mapa(VgRun *x, const VgInst *in) {
-    map_lanes(x, in, false);
-    return VgOutcome_Next;
-}
-
-VgOutcome vg_run_getctarank(VgRun *x, const VgInst *in) {
-    map_lanes(x, in, true);
     return VgOutcome_Next;
 }

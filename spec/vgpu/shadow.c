@@ -7,8 +7,6 @@
 ** all store it. */
 #include "spec/vgpu/vgpu.h"
 
-#define SHOW_BYTES 96
-
 typedef struct Access {
     VgRun *x;
     const VgTouch *t;
@@ -33,7 +31,7 @@ static bool is_before(const Access *a, uint32_t actor, uint32_t time, bool needs
 }
 
 static bool report(const Access *a, uint32_t at, const Other *o, bool is_fence) {
-    char who[SHOW_BYTES];
+    char who[VG_ACTOR_TEXT];
     const char *does = a->t->how & VgAccess_Write ? "writes" : "reads";
     vg_describe_actor(a->x->launch, o->actor, who, sizeof who);
     (void)vg_fault(a->x, VG_FAILED, (int)a->t->lane,
@@ -137,6 +135,8 @@ VgUnit vg_thread_unit(const VgRun *x, uint32_t lane) {
 bool vg_check_shared(VgRun *x, const VgTouch *t) {
     Access a = {.x = x, .t = t};
     VgByte before = {0}, *after = NULL;
+    if (!vg_visit(x, t->cta, t->unit, t->lane))
+        return false;
     for (uint32_t i = 0; i < t->bytes; i++) {
         VgByte *b = &t->cta->bytes[t->offset + i];
         if (after && memcmp(b, &before, sizeof before) == 0) {

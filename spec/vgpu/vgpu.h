@@ -281,7 +281,13 @@ typedef struct VgThread {
     VgClock *seen;      /* of others; its own time is `now` */
     VgClock *fenced;    /* the part of it that a proxy fence of somebody stands behind */
     uint32_t now, fenced_at;
+    uint32_t inits;     /* its time at its last fence.mbarrier_init */
 } VgThread;
+
+/* What an actor of another block of the cluster did last in a block's shared memory. */
+typedef struct VgVisit {
+    uint32_t time, line;
+} VgVisit;
 
 typedef enum VgActorKind {
     VgActor_Thread,
@@ -391,7 +397,7 @@ struct VgCta {
     VgLaunch *launch;
     uint32_t block[3];
     uint32_t rank;       /* in its cluster */
-    uint32_t thread_count, warp_count, live_warps;
+    uint32_t thread_count, warp_count;
     VgWarp *warps;
     uint8_t *shared;     /* from address 0 on */
     uint32_t shared_end;
@@ -402,6 +408,8 @@ struct VgCta {
     uint32_t mbar_count;
     VgIssued *stores, *copies; /* of each thread */
     VgGroup groups[VG_MAX_GROUPS];
+    VgVisit *visits;     /* by actor */
+    VgStamp ended;       /* what the threads that ended knew */
 };
 
 struct VgLaunch {
@@ -528,17 +536,26 @@ void vg_clock_release(VgLaunch *l, VgClock *c);
 void vg_clocks_free(VgLaunch *l);
 void vg_threads_start(VgCta *c);
 uint32_t vg_actor(const VgCta *c, VgActorKind kind, uint32_t index);
-uint32_t vg_actor_count(const VgLaunch *l);
+uint32_t vg_actor_count(const VgCta *c); /* of its whole launch */
+#define VG_ACTOR_TEXT 96
 void vg_describe_actor(const VgLaunch *l, uint32_t actor, char *text, size_t bytes);
 /* The thread itself, now. */
 VgUnit vg_thread_unit(const VgRun *x, uint32_t lane);
 /* The threads hand on what they know; a later acquire of it makes that known to others. */
 void vg_release(VgRun *x, uint32_t mask, VgStamp *to);
+void vg_release_inits(VgRun *x, uint32_t mask, VgStamp *to);
 void vg_acquire(VgRun *x, uint32_t mask, const VgStamp *from);
 void vg_acquire_actor(VgRun *x, uint32_t mask, uint32_t actor, uint32_t time);
 void vg_stamp_drop(VgLaunch *l, VgStamp *s);
 void vg_fence_proxy(VgRun *x, uint32_t mask);
 void vg_meet(VgRun *x, uint32_t mask);
+
+uint32_t vg_live_warps(const VgCta *c);
+uint32_t vg_cluster_warps(const VgLaunch *l); /* live ones of all blocks */
+/* Notes an action in a block's shared memory; false, reported, when it is another and has ended. */
+bool vg_visit(VgRun *x, VgCta *to, VgUnit unit, uint32_t lane);
+/* The last threads of a block may end only behind what others do in its memory. */
+VgOutcome vg_visits_at_exit(VgRun *x, uint32_t mask);
 
 /* Asynchronous units: what a block has at its start, and what it must not leave at its end. */
 void vg_async_start(VgCta *c);
