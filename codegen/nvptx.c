@@ -141,10 +141,38 @@ static void print_launch(GpEmit *e, GpText *text) {
     gp_text_puts(text, "\n");
 }
 
-static void fill_image(GpEmit *e, LLVMMemoryBufferRef ptx, GpImage *image) {
+enum { DEPENDENT_SM = 90 };
+
+/* Where the entry's instructions begin. */
+static const char *find_start(const char *ptx) {
+    const char *at = strstr(strstr(ptx, ".visible .entry"), "\n{\n") + 3;
+    while (strncmp(at, "\t.reg", 5) == 0 || strncmp(at, "\t.local", 7) == 0 || strncmp(at, "$L__func", 8) == 0)
+        at = strchr(at, '\n') + 1;
+    return at;
+}
+
+/* The next kernel of a stream may be placed while this one's last blocks run, and this one waits for the
+** one ahead before it touches memory. Put into the text, since LLVM moves loads of what no one writes
+** past any call. */
+static GpStr depend(GpEmit *e, LLVMMemoryBufferRef buffer) {
+    const char *ptx = gp_arena_copy(e->arena, LLVMGetBufferStart(buffer), LLVMGetBufferSize(buffer));
+    size_t len = LLVMGetBufferSize(buffer);
+    if (e->target->sm < DEPENDENT_SM)
+        return (GpStr){ptx, len};
+    static const char text[] = "\tgriddepcontrol.launch_dependents;\n\tgriddepcontrol.wait;\n";
+    size_t before = (size_t)(find_start(ptx) - ptx), more = sizeof text - 1;
+    char *all = GP_NEW_ARRAY(e->arena, char, len + more + 1);
+    memcpy(all, ptx, before);
+    memcpy(all + before, text, more);
+    memcpy(all + before + more, ptx + before, len - before + 1);
+    return (GpStr){all, len + more};
+}
+
+static void fill_image(GpEmit *e, GpStr ptx, GpImage *image) {
     image->kind = GpImage_Ptx;
-    image->ptx_len = LLVMGetBufferSize(ptx);
-    image->ptx = gp_arena_copy(e->arena, LLVMGetBufferStart(ptx), image->ptx_len);
+    image->ptx = ptx.at;
+    image->ptx_len = ptx.len;
+    image->is_dependent = e->target->sm >= DEPENDENT_SM;
     image->entry = e->fn->symbol;
     fill_launch(e, image);
     image->ptx_version = e->target->ptx;
@@ -177,11 +205,12 @@ GpStatus gp_nvptx_compile(GpEmit *e, GpStage stage, GpText *text, GpImage *image
     LLVMMemoryBufferRef ptx = gp_llvm_emit(e->llvm, LLVMAssemblyFile);
     if (!ptx)
         return outcome(e);
+    GpStr all = depend(e, ptx);
     if (text) {
-        gp_text_add(text, LLVMGetBufferStart(ptx), LLVMGetBufferSize(ptx));
+        gp_text_add(text, all.at, all.len);
         print_launch(e, text);
     } else {
-        fill_image(e, ptx, image);
+        fill_image(e, all, image);
     }
     return GpStatus_Ok;
 }

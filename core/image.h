@@ -118,6 +118,8 @@ typedef struct GpImage {
     GpSchedule schedule;     /* tile track: what the compiler chose; nothing of it is 0 */
     bool is_persistent;      /* tile track: launched with as many blocks as run at once, along x; they
                              ** walk the virtual grid (GpParam_Grid) themselves */
+    bool is_dependent;       /* it waits for the kernel ahead in its stream by itself, and so may be
+                             ** placed before that one has ended */
     uint16_t ptx_version;    /* 80 is PTX 8.0 */
     uint16_t min_sm;         /* 90 is sm_90 */
 

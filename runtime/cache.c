@@ -15,7 +15,7 @@
 #include "core/os_posix.h"
 #include "runtime/internal.h"
 
-#define MAGIC "gpuLua\4" /* with its final NUL 8 bytes; the digit is the format */
+#define MAGIC "gpuLua\5" /* with its final NUL 8 bytes; the digit is the format */
 #define SUFFIX ".gpc"
 #define NAME_LEN (64 + sizeof SUFFIX - 1)
 #define MAX_ENTRY ((off_t)64 << 20)
@@ -60,6 +60,7 @@ static void put_image(GpText *t, const GpImage *m) {
     const uint32_t numbers[] = {m->threads,    m->shared_bytes, m->cluster[0],  m->cluster[1],
                                 m->cluster[2], m->ptx_version,  m->min_sm,      m->param_bytes,
                                 m->param_count, m->site_count,  m->map_count,  m->is_persistent,
+                                m->is_dependent,
                                 (uint32_t)m->written, (uint32_t)(m->written >> 32),
                                 (uint32_t)m->overwrites, (uint32_t)(m->overwrites >> 32)};
     for (size_t i = 0; i < GP_COUNT(numbers); i++)
@@ -191,6 +192,7 @@ static void get_scalars(Reader *r, GpImage *m) {
     m->site_count = get_below(r, 1 << 20);
     m->map_count = get_below(r, UINT8_MAX);
     m->is_persistent = get_below(r, 2);
+    m->is_dependent = get_below(r, 2);
     m->written = get_u32(r);
     m->written |= (uint64_t)get_u32(r) << 32;
     m->overwrites = get_u32(r);

@@ -95,6 +95,7 @@ typedef struct GpCuLaunchAttribute {
     union {
         char bytes[64];
         unsigned cluster[3];
+        int flag;
         void *align;
     } value;
 } GpCuLaunchAttribute;
@@ -143,6 +144,7 @@ typedef struct GpCuLaunchConfig {
     X(GpCu_StreamNonBlocking, CU_STREAM_NON_BLOCKING, 1)                                           \
     X(GpCu_EventNoTiming, CU_EVENT_DISABLE_TIMING, 2)                                              \
     X(GpCu_AttributeCluster, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, 4)                             \
+    X(GpCu_AttributeDependent, CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION, 6)           \
     X(GpCu_CaptureRelaxed, CU_STREAM_CAPTURE_MODE_RELAXED, 2)                                      \
     X(GpCu_MapU8, CU_TENSOR_MAP_DATA_TYPE_UINT8, 0)                                                \
     X(GpCu_MapU16, CU_TENSOR_MAP_DATA_TYPE_UINT16, 1)                                              \

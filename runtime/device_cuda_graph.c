@@ -10,8 +10,10 @@ static GpStatus capture(GpGraph *g, GpStream *s, GpCuGraph *out, GpDiags *diags)
     if (result != 0)
         return gp_device_fail(g->device, result, "recording a graph", diags);
     GpStatus status = GpStatus_Ok;
+    s->is_recording = true;
     for (uint32_t i = 0; i < g->node_count && status == GpStatus_Ok; i++)
         status = gp_cuda_launch(s, &g->nodes[i].launch, diags);
+    s->is_recording = false;
     result = cu->capture_end(s->handle, out);
     if (status == GpStatus_Ok && result != 0)
         status = gp_device_fail(g->device, result, "recording a graph", diags);

@@ -10,18 +10,30 @@ static GpCuda *api(GpDevice *d) { return &d->rt->cuda; }
 
 /* ---- Launching -------------------------------------------------------------------------- */
 
-static GpCuLaunchConfig cluster_config(const GpExec *e, const GpGrid *grid, uint32_t shared_bytes,
-                                       GpCuStream stream, GpCuLaunchAttribute *attr) {
-    *attr = (GpCuLaunchAttribute){.id = GpCu_AttributeCluster};
-    memcpy(attr->value.cluster, e->image->cluster, sizeof attr->value.cluster);
-    return (GpCuLaunchConfig){grid->grid[0],  grid->grid[1],  grid->grid[2], grid->block[0],
-                              grid->block[1], grid->block[2], shared_bytes,  stream,
-                              attr,           1};
+enum { MOST_ATTRIBUTES = 2 };
+
+/* A graph's launches keep whole edges between them: older drivers capture no others. */
+static bool may_overlap(const GpExec *e, const GpStream *s) {
+    return e->image->is_dependent && s && !s->is_recording;
 }
 
-static GpCuResult launch_clusters(GpStream *s, const GpLaunch *l, void **params) {
-    GpCuLaunchAttribute attr;
-    GpCuLaunchConfig config = cluster_config(l->exec, &l->grid, l->shared_bytes, s->handle, &attr);
+static GpCuLaunchConfig config_of(const GpExec *e, const GpGrid *grid, uint32_t shared_bytes,
+                                  const GpStream *s, GpCuLaunchAttribute *attrs) {
+    unsigned count = 0;
+    if (e->is_clustered) {
+        attrs[count] = (GpCuLaunchAttribute){.id = GpCu_AttributeCluster};
+        memcpy(attrs[count++].value.cluster, e->image->cluster, sizeof e->image->cluster);
+    }
+    if (may_overlap(e, s))
+        attrs[count++] = (GpCuLaunchAttribute){.id = GpCu_AttributeDependent, .value.flag = 1};
+    return (GpCuLaunchConfig){grid->grid[0],  grid->grid[1],  grid->grid[2], grid->block[0],
+                              grid->block[1], grid->block[2], shared_bytes,  s ? s->handle : NULL,
+                              attrs,          count};
+}
+
+static GpCuResult launch_with_attributes(GpStream *s, const GpLaunch *l, void **params) {
+    GpCuLaunchAttribute attrs[MOST_ATTRIBUTES];
+    GpCuLaunchConfig config = config_of(l->exec, &l->grid, l->shared_bytes, s, attrs);
     return api(s->device)->launch_ex(&config, l->exec->function, params, NULL);
 }
 
@@ -44,8 +56,8 @@ GpStatus gp_cuda_launch(GpStream *s, const GpLaunch *l, GpDiags *diags) {
         params[i] = l->params + e->image->params[i].offset;
     GpCuContext before = gp_cuda_enter(d);
     GpCuResult result = allow_shared(d, e, l->shared_bytes);
-    if (result == 0 && GP_UNLIKELY(e->is_clustered)) {
-        result = launch_clusters(s, l, params);
+    if (result == 0 && e->has_attributes) {
+        result = launch_with_attributes(s, l, params);
     } else if (result == 0) {
         result = api(d)->launch(e->function, l->grid.grid[0], l->grid.grid[1], l->grid.grid[2],
                                 l->grid.block[0], l->grid.block[1], l->grid.block[2],
@@ -190,9 +202,9 @@ static GpCuResult read_resident(GpExec *e) {
     if (!e->is_clustered)
         return 0;
     int clusters = 0;
-    GpCuLaunchAttribute attr;
+    GpCuLaunchAttribute attrs[MOST_ATTRIBUTES];
     GpGrid grid = {{cluster[0], cluster[1], cluster[2]}, {e->image->threads, 1, 1}};
-    GpCuLaunchConfig config = cluster_config(e, &grid, e->image->shared_bytes, NULL, &attr);
+    GpCuLaunchConfig config = config_of(e, &grid, e->image->shared_bytes, NULL, attrs);
     GpCuResult result = api(d)->active_clusters(&clusters, e->function, &config);
     e->resident = (uint32_t)GP_MAX(clusters, 0) * cluster[0] * cluster[1] * cluster[2];
     return result;
@@ -258,6 +270,7 @@ static GpStatus load_ptx(GpExec *e, GpDiags *diags) {
 
 GpStatus gp_cuda_load(GpExec *e, GpDiags *diags) {
     const char *missing = NULL;
+    e->has_attributes = e->is_clustered || (e->image->is_dependent && gp_cuda_has(api(e->device), GpCudaNeed_Clusters));
     if (e->is_clustered && !gp_cuda_has(api(e->device), GpCudaNeed_Clusters))
         missing = "clusters need cuLaunchKernelEx";
     if (e->image->map_count && !gp_cuda_has(api(e->device), GpCudaNeed_TensorMaps))

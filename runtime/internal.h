@@ -118,6 +118,7 @@ struct GpStream {
     uint32_t followed_next;
 
     GpCuStream handle;
+    bool is_recording; /* launches become a graph's */
     GpCuEvent order; /* recorded and waited for at once, so one is enough */
     struct GpStreamMark {
         uint64_t seq;
@@ -249,6 +250,7 @@ struct GpExec {
     uint64_t launches;
     uint32_t dynamic_limit; /* dynamic shared bytes that the function is set up for */
     bool is_clustered;
+    bool has_attributes; /* of the launch */
     GpExecInfo info;
     uint32_t resident; /* persistent kernels: blocks that the device runs at once; 0 on the CPU */
     GpExecMap *maps;   /* of the last launch; image->map_count of them */

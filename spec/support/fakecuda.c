@@ -445,7 +445,7 @@ GpCuResult fake_launch(GpCuFunction function, unsigned grid_x, unsigned grid_y, 
     memcpy(&w.params.in_len, params[3], 8);
     memcpy(&w.params.box, params[4], 8);
     memcpy(&w.params.by, params[5], 4);
-    fake.last = (FakeLaunch){{grid_x, grid_y, grid_z}, shared_bytes, 1, {0}, {0}};
+    fake.last = (FakeLaunch){.grid = {grid_x, grid_y, grid_z}, .shared_bytes = shared_bytes, .cluster = 1};
     if (function == SCALE_MAP) {
         if ((uintptr_t)params[6] % 64)
             return INVALID_VALUE;
@@ -460,13 +460,24 @@ GpCuResult fake_launch(GpCuFunction function, unsigned grid_x, unsigned grid_y, 
 }
 GpCuResult fake_launch_ex(const GpCuLaunchConfig *c, GpCuFunction function, void **params,
                           void **extra) {
-    if (c->attr_count != 1 || c->attrs[0].id != GpCu_AttributeCluster ||
-        c->attrs[0].value.cluster[0] < 2 || c->grid_x % c->attrs[0].value.cluster[0])
+    uint32_t cluster = 1;
+    bool is_dependent = false;
+    for (unsigned i = 0; i < c->attr_count; i++) {
+        const GpCuLaunchAttribute *a = &c->attrs[i];
+        if (a->id != GpCu_AttributeCluster && a->id != GpCu_AttributeDependent)
+            return INVALID_VALUE;
+        if (a->id == GpCu_AttributeCluster)
+            cluster = a->value.cluster[0];
+        else
+            is_dependent = a->value.flag;
+    }
+    if (c->grid_x % cluster || (is_dependent && c->stream->graph))
         return INVALID_VALUE;
     GpCuResult result = fake_launch(function, c->grid_x, c->grid_y, c->grid_z, c->block_x,
                                     c->block_y, c->block_z, c->shared_bytes, c->stream, params,
                                     extra);
-    fake.last.cluster = c->attrs[0].value.cluster[0];
+    fake.last.cluster = cluster;
+    fake.last.is_dependent = is_dependent;
     return result;
 }
 GpCuResult fake_capture_begin(GpCuStream stream, GpCuCaptureMode mode) {

@@ -18,6 +18,7 @@ typedef struct FakeLaunch {
     uint32_t grid[3], shared_bytes, cluster;
     uint32_t virtual_grid[3];
     FakeMap map;
+    bool is_dependent; /* it may start before the one ahead has ended */
 } FakeLaunch;
 
 #endif

@@ -247,6 +247,8 @@ GpCuResult vgpu_launch_ex(const GpCuLaunchConfig *c, GpCuFunction function, void
                   .block = {c->block_x, c->block_y, c->block_z},
                   .dynamic_bytes = c->shared_bytes};
     read_cluster((const VgFunc *)function, c, l.cluster);
+    for (unsigned i = 0; i < c->attr_count; i++)
+        l.is_dependent |= c->attrs[i].id == GpCu_AttributeDependent && c->attrs[i].value.flag;
     return extra ? INVALID_VALUE : start((const VgFunc *)function, &l, params);
 }
 

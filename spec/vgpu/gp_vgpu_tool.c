@@ -2,6 +2,7 @@
 ** leaves. Comments of the file say how:
 **
 **   // BLOCK: 32             threads; GRID: blocks; SHARED: dynamic bytes
+**   // DEPENDENT: 1          launched before the kernel ahead has ended
 **   // ARG: TYPE COUNT       memory of zeros, a parameter; TYPE is u32, u64, f32 or bf16
 **   // ARG: TYPE ROWS COLS   memory of small whole numbers
 **   // MAP: N ROWS COLS BOX_ROWS BOX_COLS SWIZZLE   tensor map of parameter N's memory, a parameter
@@ -226,11 +227,11 @@ static int launch(Tool *t) {
         params[i] = t->args[i].is_map ? (void *)&t->args[i].map : (void *)&t->args[i].device;
     if (cu_function_set(f, GpCu_FuncMaxDynamicShared, (int)shared))
         return 2;
-    int result = cu_launch(f, number(t, "// GRID:", 1), 1, 1, number(t, "// BLOCK:", 32), 1, 1,
-                           shared, NULL, params, NULL)
-                     ? 2
-                 : check(t) ? 0
-                            : 1;
+    GpCuLaunchAttribute attr = {.id = GpCu_AttributeDependent,
+                                .value.flag = (int)number(t, "// DEPENDENT:", 0)};
+    GpCuLaunchConfig config = {number(t, "// GRID:", 1), 1, 1, number(t, "// BLOCK:", 32), 1, 1,
+                               shared, NULL, &attr, 1};
+    int result = cu_launch_ex(&config, f, params, NULL) ? 2 : check(t) ? 0 : 1;
     (void)cu_module_unload(module);
     return result;
 }

@@ -44,6 +44,12 @@ VgOutcome vg_run_nothing(VgRun *x, const VgInst *in) {
     return VgOutcome_Next;
 }
 
+VgOutcome vg_run_grid_wait(VgRun *x, const VgInst *in) {
+    (void)in;
+    x->warp->has_waited = true;
+    return VgOutcome_Next;
+}
+
 VgOutcome vg_run_yield(VgRun *x, const VgInst *in) {
     (void)x;
     (void)in;

@@ -248,6 +248,7 @@ typedef struct VgWarp {
     uint32_t index;
     uint32_t live;      /* threads that did not end */
     uint64_t cluster_phase; /* of the cluster's barrier that it arrived for */
+    bool has_waited;    /* for the kernel ahead */
     VgSplit splits[VG_MAX_SPLITS];
     uint32_t split_end; /* those from here on are unused */
     uint32_t turn;      /* the split that ran last */
@@ -421,6 +422,7 @@ struct VgLaunch {
     uint64_t steps;      /* instructions so far */
     uint64_t progress;   /* counts what may end a wait: barrier phases, memory written */
     uint64_t seed, random;
+    bool is_dependent;   /* the kernel ahead may still run: griddepcontrol.wait comes first */
     bool is_early;       /* asynchronous units act when they are issued, not when waited for */
     uint32_t actors;
     VgClock *spare_clocks;

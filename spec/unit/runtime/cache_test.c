@@ -56,7 +56,7 @@ static bool is_same(const GpImage *a, const GpImage *b) {
                     a->param_count == b->param_count && a->site_count == b->site_count &&
                     a->param_bytes == b->param_bytes && a->min_sm == b->min_sm &&
                     a->ptx_version == b->ptx_version && a->cluster[2] == b->cluster[2] &&
-                    a->is_persistent == b->is_persistent && a->map_count == b->map_count;
+                    a->is_persistent == b->is_persistent && a->is_dependent == b->is_dependent && a->map_count == b->map_count;
     for (uint32_t i = 0; is_equal && i < a->param_count; i++)
         is_equal = a->params[i].kind == b->params[i].kind && a->params[i].arg == b->params[i].arg &&
                    a->params[i].offset == b->params[i].offset &&

@@ -44,6 +44,7 @@ SAME_PLACE(GpCuMemcpy2D, width, CUDA_MEMCPY2D, WidthInBytes);
 SAME_PLACE(GpCuMemcpy2D, height, CUDA_MEMCPY2D, Height);
 SAME_SIZE(GpCuLaunchAttribute, CUlaunchAttribute);
 SAME_PLACE(GpCuLaunchAttribute, value.cluster, CUlaunchAttribute, value.clusterDim);
+SAME_PLACE(GpCuLaunchAttribute, value.flag, CUlaunchAttribute, value.programmaticStreamSerializationAllowed);
 SAME_SIZE(GpCuLaunchConfig, CUlaunchConfig);
 SAME_PLACE(GpCuLaunchConfig, block_z, CUlaunchConfig, blockDimZ);
 SAME_PLACE(GpCuLaunchConfig, shared_bytes, CUlaunchConfig, sharedMemBytes);

@@ -304,6 +304,27 @@ static void test_persistent(void **state) {
     close_world(&w);
 }
 
+/* A kernel that waits by itself for the one ahead may start early, unless it becomes a graph's node. */
+static void test_dependent(void **state) {
+    (void)state;
+    World w;
+    open_world(&w);
+    GpTensor *x = new_tensor(&w, GpElem_F32, (GpShape){{64}, 1}, "x"), *z = new_iota(&w, 64, "z");
+    for (int i = 0; i < 4; i++) {
+        GpImage *image = make_scale_map(&w.s, 1);
+        image->is_dependent = i & 1;
+        image->cluster[0] = i & 2 ? 2 : 1;
+        GpExec *e = load_map(&w, image);
+        expect_grid(&w, e, x, z, 10, 20);
+        assert_int_equal(fake_last()->is_dependent, i & 1);
+        assert_int_equal(fake_last()->cluster, i & 2 ? 2 : 1);
+        gp_exec_release(e);
+    }
+    gp_tensor_release(x);
+    gp_tensor_release(z);
+    close_world(&w);
+}
+
 static void free_garbage(World *w) {
     gp_tensor_release(w->garbage);
     w->garbage = NULL;
@@ -462,5 +483,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_interrupt), cmocka_unit_test(test_fork),
     cmocka_unit_test(test_host_context), cmocka_unit_test(test_tensor_maps),
     cmocka_unit_test(test_persistent),
+    cmocka_unit_test(test_dependent),
 };
 RUN_TESTS(tests)
