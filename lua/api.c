@@ -133,7 +133,7 @@ GP_API gpulua_status gpulua_sync(gpulua_state *g) {
 
 /* ---- Tensors -------------------------------------------------------------------------------- */
 
-GP_PRINTF(2, 3) static bool refuse(GpDiags *diags, const char *fmt, ...) {
+bool gp_api_refuse(GpDiags *diags, const char *fmt, ...) {
     char text[80];
     va_list args;
     va_start(args, fmt);
@@ -145,18 +145,18 @@ GP_PRINTF(2, 3) static bool refuse(GpDiags *diags, const char *fmt, ...) {
 
 bool gp_api_shape(const int64_t *dims, size_t rank, GpDiags *diags, GpShape *out) {
     memset(out, 0, sizeof(*out));
-    if (rank > GP_MAX_RANK) return refuse(diags, "rank %zu is more than %d", rank, GP_MAX_RANK);
-    if (rank && !dims) return refuse(diags, "a shape of rank %zu has no extents", rank);
+    if (rank > GP_MAX_RANK) return gp_api_refuse(diags, "rank %zu is more than %d", rank, GP_MAX_RANK);
+    if (rank && !dims) return gp_api_refuse(diags, "a shape of rank %zu has no extents", rank);
     out->rank = (uint8_t)rank;
     for (size_t i = 0; i < rank; i++) {
         if (dims[i] < 0)
-            return refuse(diags, "extent %lld on axis %zu is negative", (long long)dims[i], i);
+            return gp_api_refuse(diags, "extent %lld on axis %zu is negative", (long long)dims[i], i);
         out->dim[i] = dims[i];
     }
     return true;
 }
 
-static bool find_elem(gpulua_state *g, const char *name, GpElem *out) {
+bool gp_api_elem(gpulua_state *g, const char *name, GpElem *out) {
     if (name && gp_elem_find(gp_str_from(name), out)) return true;
     GpText text = {.session = gp_engine_session(g->engine)};
     gp_text_printf(&text, "unknown dtype `%s`; dtypes are ", name ? name : "NULL");
@@ -197,7 +197,7 @@ GP_API gpulua_status gpulua_tensor_new(gpulua_state *g, const char *dtype, const
     *out = NULL;
     GpDiags *diags = gp_api_begin(g);
     if (!diags) return GPULUA_E_NO_MEMORY;
-    if (!find_elem(g, dtype, &elem) || !gp_api_shape(shape, rank, diags, &dims))
+    if (!gp_api_elem(g, dtype, &elem) || !gp_api_shape(shape, rank, diags, &dims))
         return gp_api_end(g, GpStatus_Argument);
     GpStatus status = make_zeros(g, elem, &dims, &t);
     if (status == GpStatus_Ok) status = gp_api_wrap_tensor(g, t, out);
@@ -382,7 +382,6 @@ static GpStatus convert_args(gpulua_state *g, const gpulua_arg *from, size_t cou
     return GpStatus_Ok;
 }
 
-/* The kernel with the options, a reference of its own. */
 static GpStatus apply_options(GpKernel *k, const gpulua_launch_options *o, GpDiags *diags,
                               GpKernel **out) {
     GpNamedArg named[GP_API_ARGS];
@@ -401,6 +400,7 @@ static GpStatus apply_options(GpKernel *k, const gpulua_launch_options *o, GpDia
     }
     options.named_count = (uint32_t)o->name_count;
     options.shared_bytes = o->shared_bytes;
+    options.stream = o->stream ? o->stream->stream : NULL;
     options.schedule[GpScheduleKey_warps] = o->warps;
     options.schedule[GpScheduleKey_stages] = o->stages;
     options.schedule[GpScheduleKey_cluster] = o->cluster;
@@ -412,17 +412,24 @@ static GpStatus apply_options(GpKernel *k, const gpulua_launch_options *o, GpDia
     return gp_kernel_with(k, &options, gp_api_site(), diags, out);
 }
 
+GpStatus gp_api_kernel(gpulua_module *m, const char *name, const gpulua_launch_options *options,
+                       GpKernel **out) {
+    GpKernel *found = NULL;
+    *out = NULL;
+    if (options && options->stream && options->stream->state != m->state) return GpStatus_WrongRuntime;
+    GpStatus status = find_kernel(m, name, &found);
+    return status == GpStatus_Ok ? apply_options(found, options, m->state->last, out) : status;
+}
+
 GpStatus gp_api_prepare(gpulua_module *m, const char *kernel, const gpulua_arg *args,
                         size_t arg_count, const gpulua_launch_options *options, GpKernel **used,
                         GpRunRequest *request) {
     gpulua_state *g = m->state;
     GpCallArg call[GP_API_ARGS];
-    GpKernel *found = NULL;
     *used = NULL;
     if (!kernel || arg_count > GP_API_ARGS || (arg_count && !args)) return GpStatus_Argument;
-    GpStatus status = find_kernel(m, kernel, &found);
+    GpStatus status = gp_api_kernel(m, kernel, options, used);
     if (status == GpStatus_Ok) status = convert_args(g, args, arg_count, call);
-    if (status == GpStatus_Ok) status = apply_options(found, options, g->last, used);
     if (status != GpStatus_Ok) return status;
     return gp_kernel_prepare(*used, call, (uint32_t)arg_count, gp_api_site(), g->last, request);
 }

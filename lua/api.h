@@ -23,6 +23,14 @@ struct gpulua_op {
     gpulua_state *state;
     GpRunOp *op;
 };
+struct gpulua_stream {
+    gpulua_state *state;
+    GpStream *stream;
+};
+struct gpulua_graph {
+    gpulua_state *state;
+    GpGraph *graph;
+};
 
 enum { GP_API_ARGS = 64 };
 
@@ -33,10 +41,17 @@ static inline GpSite gp_api_site(void) { return (GpSite){0, 0}; }
 GpDiags *gp_api_begin(gpulua_state *g);
 /* Ends it: a failure that nobody described gets its status' text. */
 gpulua_status gp_api_end(gpulua_state *g, GpStatus status);
+/* A wrong argument in words; false. */
+GP_PRINTF(2, 3) bool gp_api_refuse(GpDiags *diags, const char *fmt, ...);
+/* False for no dtype, and reports which there are. */
+bool gp_api_elem(gpulua_state *g, const char *name, GpElem *out);
 /* False for extents that make no shape, and reports which. */
 bool gp_api_shape(const int64_t *dims, size_t rank, GpDiags *diags, GpShape *out);
 /* Takes the reference; frees it when there is no memory for the handle. */
 GpStatus gp_api_wrap_tensor(gpulua_state *g, GpTensor *t, gpulua_tensor **out);
+/* The kernel with the options, a reference of its own. */
+GpStatus gp_api_kernel(gpulua_module *m, const char *name, const gpulua_launch_options *options,
+                       GpKernel **out);
 /* Every check before ownership; `*used` is a reference to the kernel that owns the request. */
 GpStatus gp_api_prepare(gpulua_module *m, const char *kernel, const gpulua_arg *args,
                         size_t arg_count, const gpulua_launch_options *options, GpKernel **used,

@@ -147,6 +147,28 @@ GpStatus gp_engine_target(GpEngine *e, GpDevice *d, GpTarget *out) {
     gp_unreachable();
 }
 
+bool gp_engine_stage(const char *name, GpStage *out) {
+    static const struct {
+        const char *name;
+        GpStage stage;
+    } stages[] = {{"ir", GpStage_Ir}, {"llvm", GpStage_LlvmOptimized}, {"ptx", GpStage_Ptx}, {"asm", GpStage_Asm}};
+    for (size_t i = 0; i < GP_COUNT(stages); i++) {
+        if (strcmp(stages[i].name, name) != 0) continue;
+        *out = stages[i].stage;
+        return true;
+    }
+    return false;
+}
+
+GpStatus gp_engine_stage_target(GpEngine *e, GpStage stage, GpDiags *diags, GpTarget *out) {
+    GpDevice *device;
+    GpStatus status = gp_engine_device(e, diags, &device);
+    if (status == GpStatus_Ok) status = gp_engine_target(e, device, out);
+    if (status == GpStatus_Ok && stage == GpStage_Ptx && out->kind != GpTarget_Nvptx)
+        status = gp_target_parse(GP_STR("sm_90a"), out);
+    return status;
+}
+
 /* ---- Sites ------------------------------------------------------------------------------ */
 
 typedef struct AddFile {

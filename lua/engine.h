@@ -39,6 +39,10 @@ GpStatus gp_engine_device(GpEngine *e, GpDiags *diags, GpDevice **out);
 GpStatus gp_engine_use(GpEngine *e, GpStr name, GpDiags *diags);
 /* What the device's kernels are compiled for. */
 GpStatus gp_engine_target(GpEngine *e, GpDevice *d, GpTarget *out);
+/* "ir", "llvm", "ptx" or "asm"; false for another name. */
+bool gp_engine_stage(const char *name, GpStage *out);
+/* What a stage's text is for when nothing says so: the device, and a GPU's for PTX. */
+GpStatus gp_engine_stage_target(GpEngine *e, GpStage stage, GpDiags *diags, GpTarget *out);
 
 /* A site for line `line` of the chunk whose Lua `source` is `chunk` ("@path", "=name" or the
 ** text itself). Cheap on a chunk seen before. */

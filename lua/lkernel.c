@@ -408,12 +408,12 @@ static int kernel_with(lua_State *L) {
 
 /* ---- Inspection ----------------------------------------------------------------------------- */
 
-static GpStage check_stage(lua_State *L, int index, bool *is_gpu) {
-    static const char *const names[] = {"ir", "llvm", "ptx", "asm", NULL};
-    static const GpStage stages[] = {GpStage_Ir, GpStage_LlvmOptimized, GpStage_Ptx, GpStage_Asm};
-    int which = luaL_checkoption(L, index, "ir", names);
-    *is_gpu = stages[which] == GpStage_Ptx;
-    return stages[which];
+static GpStage check_stage(lua_State *L, int index) {
+    const char *name = luaL_optstring(L, index, "ir");
+    GpStage stage = GpStage_Ir;
+    if (!gp_engine_stage(name, &stage))
+        luaL_argerror(L, index, lua_pushfstring(L, "invalid option '%s'", name));
+    return stage;
 }
 
 static int refuse_target(lua_State *L, const char *name) {
@@ -427,8 +427,7 @@ static int refuse_target(lua_State *L, const char *name) {
 static int kernel_inspect(lua_State *L) {
     GpBox *box = gp_box_check(L, 1, GP_KERNEL);
     gpulua_state *g = gp_lua_state(L);
-    bool is_gpu;
-    GpStage stage = check_stage(L, 2, &is_gpu);
+    GpStage stage = check_stage(L, 2);
     const char *target_name = luaL_optstring(L, 3, NULL);
     GpTarget target = {.kind = GpTarget_Cpu};
     GpDiags *diags = gp_lua_diags(L);
@@ -437,10 +436,7 @@ static int kernel_inspect(lua_State *L) {
         if (gp_target_parse(gp_str_from(target_name), &target) != GpStatus_Ok)
             return refuse_target(L, target_name);
     } else {
-        GpDevice *device;
-        gp_lua_check(L, gp_engine_device(g->engine, diags, &device));
-        gp_lua_check(L, gp_engine_target(g->engine, device, &target));
-        if (is_gpu && target.kind != GpTarget_Nvptx) gp_target_parse(GP_STR("sm_90a"), &target);
+        gp_lua_check(L, gp_engine_stage_target(g->engine, stage, diags, &target));
     }
     GpStatus status = gp_kernel_emit(box->kernel, stage, &target, diags, &text);
     if (status == GpStatus_Ok) lua_pushlstring(L, gp_text_cstr(&text), text.len);

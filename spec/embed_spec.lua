@@ -4,6 +4,7 @@ local sh = require "spec.support.sh"
 
 local PROGRAMS = {
   minimal = { packages = "gpulua", prints = { "axpy of 1000 elements, 0 wrong", "refused, E0502: cannot borrow" } },
+  graph = { packages = "gpulua", prints = { "200 steps later 77% of the heat is left" } },
   existing_state = {
     packages = "gpulua lua5.4",
     prints = { "from the script: 0 1 4 9 16", "from the application: 3 6 9 12 15", "an error: script:10: bad argument #1 to 'arange'" },

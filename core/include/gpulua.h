@@ -130,6 +130,26 @@ GPULUA_API gpulua_status gpulua_use_device(gpulua_state *g, const char *name);
 GPULUA_API gpulua_status gpulua_device_name(gpulua_state *g, const char **name);
 /* Blocks until all that was enqueued is done; reports a failed check of a kernel. */
 GPULUA_API gpulua_status gpulua_sync(gpulua_state *g);
+/* Bytes of the device's memory. */
+typedef struct gpulua_memory_info {
+    size_t size;       /* sizeof(gpulua_memory_info) */
+    uint64_t used;     /* of live tensors */
+    uint64_t peak;
+    uint64_t reserved; /* held for tensors to come, used or not */
+    uint64_t free, total;
+} gpulua_memory_info;
+GPULUA_API gpulua_status gpulua_memory(gpulua_state *g, gpulua_memory_info *out);
+
+/* A queue of the device: work on one stream runs in order, across streams tensors order it. Where a
+** stream is NULL, the device's default one is meant. */
+typedef struct gpulua_stream gpulua_stream;
+GPULUA_API gpulua_status gpulua_stream_new(gpulua_state *g, gpulua_stream **out);
+GPULUA_API void gpulua_stream_free(gpulua_stream *s);
+/* Blocks until its work is done. */
+GPULUA_API gpulua_status gpulua_stream_sync(gpulua_stream *s);
+GPULUA_API int gpulua_stream_is_idle(gpulua_stream *s); /* does not wait */
+/* The driver's CUstream, for libraries that take one; NULL on the CPU. Lives as long as s. */
+GPULUA_API void *gpulua_stream_handle(gpulua_stream *s);
 
 /* ---- Tensors ---------------------------------------------------------------------------- */
 
@@ -144,6 +164,14 @@ GPULUA_API const char *gpulua_tensor_dtype(const gpulua_tensor *t);
 GPULUA_API size_t gpulua_tensor_rank(const gpulua_tensor *t);
 GPULUA_API int64_t gpulua_tensor_extent(const gpulua_tensor *t, size_t axis); /* 0 out of range */
 GPULUA_API size_t gpulua_tensor_bytes(const gpulua_tensor *t);
+/* Elements from one to the next along an axis; 0 out of range. */
+GPULUA_API int64_t gpulua_tensor_stride(const gpulua_tensor *t, size_t axis);
+GPULUA_API const char *gpulua_tensor_device(const gpulua_tensor *t); /* "cpu", "cuda:0" */
+/* Sets every element to a value that the dtype holds, floats rounded to nearest. Does not wait. */
+GPULUA_API gpulua_status gpulua_tensor_fill(gpulua_tensor *t, double value);
+GPULUA_API gpulua_status gpulua_tensor_fill_int(gpulua_tensor *t, int64_t value);
+/* Blocks until what is enqueued on it is done; reports a failed check of a kernel that wrote it. */
+GPULUA_API gpulua_status gpulua_tensor_sync(gpulua_tensor *t);
 /* Copies between host memory (row-major, storage form, exactly gpulua_tensor_bytes) and the
 ** tensor. Both block, and order behind enqueued kernels. */
 GPULUA_API gpulua_status gpulua_tensor_write(gpulua_tensor *t, const void *from, size_t bytes);
@@ -157,6 +185,12 @@ GPULUA_API gpulua_status gpulua_tensor_slice(gpulua_tensor *t, const int64_t *st
 /* The same memory with axis axes[i] (from 0) as axis i. */
 GPULUA_API gpulua_status gpulua_tensor_permute(gpulua_tensor *t, const size_t *axes,
                                                gpulua_tensor **out);
+/* The same bytes as elements of another dtype; of neighbouring elements only. */
+GPULUA_API gpulua_status gpulua_tensor_reinterpret(gpulua_tensor *t, const char *dtype,
+                                                   const int64_t *shape, size_t rank,
+                                                   gpulua_tensor **out);
+/* A new tensor with the same elements on a device; NULL: on t's own. Does not wait. */
+GPULUA_API gpulua_status gpulua_tensor_to(gpulua_tensor *t, const char *device, gpulua_tensor **out);
 /* to[i] = from[i], the same dtype and shape; devices may differ. Does not wait. */
 GPULUA_API gpulua_status gpulua_tensor_copy(gpulua_tensor *to, gpulua_tensor *from);
 /* Read-only from here on, for all handles of the memory. */
@@ -176,6 +210,11 @@ GPULUA_API gpulua_status gpulua_partition_new(gpulua_tensor *t, const int64_t *t
                                               gpulua_partition **out);
 /* Ends the partition; *out is the tensor it was made of, usable again under all its handles. */
 GPULUA_API gpulua_status gpulua_unpartition(gpulua_partition *p, gpulua_tensor **out);
+/* From now on the blocks of a launch share its tiles out, as kernels take for MappedPartitionMut. */
+GPULUA_API gpulua_status gpulua_partition_map(gpulua_partition *p, const int64_t *map, size_t rank,
+                                              int64_t blocks);
+/* From now on a launch gives its grid, which may leave out tiles at the end of an axis. */
+GPULUA_API void gpulua_partition_prefix(gpulua_partition *p);
 GPULUA_API void gpulua_partition_free(gpulua_partition *p);
 
 /* ---- Kernels ---------------------------------------------------------------------------- */
@@ -240,6 +279,7 @@ typedef struct gpulua_launch_options {
     uint8_t stages;           /* of a loop's pipeline, 1 to 16 */
     uint8_t cluster;          /* blocks that load together: 1, 2, 4 or 8; a wish */
     uint8_t persistent;       /* 1: no; 2: as many blocks as run at once take tile after tile */
+    gpulua_stream *stream;    /* where it runs */
 } gpulua_launch_options;
 /* Checks every argument and enqueues the kernel; does not wait for it. options NULL: infer all.
 ** A failed check takes nothing. */
@@ -254,9 +294,40 @@ GPULUA_API gpulua_status gpulua_op_make(gpulua_module *m, const char *kernel,
                                         const gpulua_launch_options *options, gpulua_op **out);
 /* Enqueues it; does not wait. A second run is refused (E0382). */
 GPULUA_API gpulua_status gpulua_op_run(gpulua_op *op);
+/* The same on a stream. */
+GPULUA_API gpulua_status gpulua_op_run_on(gpulua_op *op, gpulua_stream *stream);
+GPULUA_API int gpulua_op_is_done(gpulua_op *op); /* whether it was run and has ended; does not wait */
 /* Runs it if it was not run, waits for it, and reports its failed check if there was one. */
 GPULUA_API gpulua_status gpulua_op_sync(gpulua_op *op);
 GPULUA_API void gpulua_op_free(gpulua_op *op); /* one that was not run says so to `write` */
+
+/* The text of a stage of the compiler, "ir", "llvm", "ptx" or "asm", for what the kernel last
+** launched with these options, else for what they alone give. target: "cpu", "sm_90a", ..; NULL: the
+** device's. */
+GPULUA_API gpulua_status gpulua_kernel_text(gpulua_module *m, const char *kernel, const char *stage,
+                                            const char *target, const gpulua_launch_options *options,
+                                            void (*write)(void *ud, const char *text, size_t len),
+                                            void *ud);
+
+/* ---- Graphs ----------------------------------------------------------------------------- */
+
+/* Launches that are recorded once and replayed as one piece of work, on a GPU with one call of the
+** driver. From `begin` to `end` launches and ops that are run are checked, kept and not run; what
+** waits for a tensor is refused (G0343). A graph keeps its tensors alive: what is in them when it is
+** replayed counts. Each replay asks for their ownership anew. */
+typedef struct gpulua_graph gpulua_graph;
+GPULUA_API gpulua_status gpulua_graph_begin(gpulua_state *g, gpulua_graph **out);
+GPULUA_API gpulua_status gpulua_graph_end(gpulua_graph *graph);
+/* Enqueues one replay; does not wait. */
+GPULUA_API gpulua_status gpulua_graph_launch(gpulua_graph *graph, gpulua_stream *stream);
+/* Waits for the last replay and reports its failed check if there was one. */
+GPULUA_API gpulua_status gpulua_graph_sync(gpulua_graph *graph);
+GPULUA_API size_t gpulua_graph_launch_count(const gpulua_graph *graph);
+/* A handle of the tensor that the first launch with a parameter of that name takes for it: to be
+** filled anew before a replay. */
+GPULUA_API gpulua_status gpulua_graph_arg(gpulua_graph *graph, const char *param, gpulua_tensor **out);
+/* While it records too, which ends that. */
+GPULUA_API void gpulua_graph_free(gpulua_graph *graph);
 
 #ifdef __cplusplus
 }
