@@ -34,6 +34,9 @@ void gp_text_vprintf(GpText *t, const char *fmt, va_list args);
 const char *gp_text_cstr(const GpText *t); /* never NULL */
 void gp_text_free(GpText *t);
 
+/* What a noun of so many takes: "" or "s". */
+static inline const char *gp_plural(int64_t n) { return n == 1 ? "" : "s"; }
+
 /* A symbol: equal names are the same pointer within one interner. */
 typedef struct GpSymbol {
     uint32_t hash, len;

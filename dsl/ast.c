@@ -55,6 +55,24 @@ GpNode *gp_node_expect(GpNode *n, GpNodeKind kind) {
     return n;
 }
 
+GpNode *gp_node_bare(GpNode *n) {
+    while (n && n->kind == GpNode_Paren)
+        n = GP_AS(Paren, n)->operand;
+    return n;
+}
+
+GpSpan gp_method_span(const GpAstMethodCall *m) {
+    GpSpan r = m->receiver->span;
+    if (!r.src)
+        return m->node.span;
+    const char *text = r.src->text;
+    uint32_t at = r.off + r.len, end = m->node.span.off + m->node.span.len;
+    for (; at + m->name->len <= end; at++)
+        if (memcmp(text + at, m->name->name, m->name->len) == 0)
+            return (GpSpan){r.src, at, m->name->len};
+    return m->node.span;
+}
+
 /* Children */
 
 static void visit_slot(GpNode **slot, GpNodeSlotFn *fn, void *ud) {
@@ -110,15 +128,9 @@ static bool is_equal_field(const Field *f, const GpNode *a, const GpNode *b) {
     return memcmp(x, y, f->size) == 0;
 }
 
-static const GpNode *skip_parens(const GpNode *n) {
-    while (n && n->kind == GpNode_Paren)
-        n = ((const GpAstParen *)n)->operand;
-    return n;
-}
-
 bool gp_node_equal(const GpNode *a, const GpNode *b) {
-    a = skip_parens(a);
-    b = skip_parens(b);
+    a = gp_node_bare((GpNode *)(uintptr_t)a);
+    b = gp_node_bare((GpNode *)(uintptr_t)b);
     if (!a || !b)
         return a == b;
     if (a->kind != b->kind)

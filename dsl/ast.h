@@ -60,7 +60,9 @@ GpNode *gp_node_expect(GpNode *n, GpNodeKind kind);
     ((GpAst##Kind *)gp_node_make((arena), GpNode_##Kind, (place)))
 GpNode *gp_node_make(GpArena *arena, GpNodeKind kind, GpSpan span);
 
-const char *gp_node_name(GpNodeKind kind); /* "Binary" */
+GpNode *gp_node_bare(GpNode *n);                 /* without parentheses; NULL stays */
+GpSpan gp_method_span(const GpAstMethodCall *m); /* of the name in a method call */
+const char *gp_node_name(GpNodeKind kind);       /* "Binary" */
 GpNodeGroup gp_node_group(GpNodeKind kind);
 /* Calls fn for every direct child, in source order; or for the place where it hangs. */
 typedef void GpNodeFn(GpNode *child, void *ud);

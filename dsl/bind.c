@@ -161,15 +161,13 @@ static void begin(GpBinder *b) {
         b->origin[i] = GP_BOUND_NOT;
 }
 
-static const char *plural(uint32_t n) { return n == 1 ? "" : "s"; }
-
 static bool check_count(GpBinder *b) {
     uint32_t want = b->kernel->sig.param_count, got = b->request->arg_count;
     if (want == got)
         return true;
     const char *title =
         gp_bind_text(b, "kernel `%s` takes %u argument%s but %u %s supplied",
-                     gp_bind_kernel_name(b), want, plural(want), got, got == 1 ? "was" : "were");
+                     gp_bind_kernel_name(b), want, gp_plural(want), got, got == 1 ? "was" : "were");
     GpDiag *d = gp_bind_refuse(b, GpDiag_E0061, title, "");
     if (got < want)
         gp_primary_label(d, "argument %u, `%s` of type `%s`, is missing", got + 1,

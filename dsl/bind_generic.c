@@ -98,7 +98,7 @@ static void set_named(GpBinder *b, uint32_t i, const GpNamedArg *arg) {
         else
             report_unfit(b, g, name_given(b, arg),
                          gp_bind_text(b, "expected a list of %lld number%s", (long long)count,
-                                      count == 1 ? "" : "s"));
+                                      gp_plural(count)));
     } else if (arg->kind == GpNamed_Int && fits_const(g, arg->value)) {
         b->inst->generics[i] =
             (GpGArg){.kind = GpGArg_Const, .value = gp_const_int(b->types, arg->value)};

@@ -168,7 +168,7 @@ static void check_domain(GpBinder *b) {
         GpDiag *d = gp_bind_refuse(b, GpDiag_G0323, gp_bind_kernel_name(b), "");
         gp_primary_label(d, "a grid of %s in blocks of %s has more than %u dimension%s",
                          name_dims(b, b->inst->grid), name_dims(b, b->inst->block), k->domain,
-                         k->domain == 1 ? "" : "s");
+                         gp_plural(k->domain));
         gp_note_at(d, gp_bind_attr_span(b, "launch_contract"), "the contract is made here");
         return;
     }

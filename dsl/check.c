@@ -136,12 +136,6 @@ const char *gp_body_text(GpBody *b, GpSpan span) {
     return gp_arena_copy(b->c->arena, at, len);
 }
 
-GpNode *gp_body_bare(GpNode *n) {
-    while (n && n->kind == GpNode_Paren)
-        n = GP_AS(Paren, n)->operand;
-    return n;
-}
-
 /* ---- what waits for types ---------------------------------------------------------------- */
 
 static void report_unknown(GpBody *b, GpSpan span, const GpType *t, const char *of) {

@@ -208,7 +208,7 @@ const GpType *gp_check_struct_lit(GpBody *b, GpNode *n, const GpType *hint) {
         gp_primary_label(
             gp_diag(b->c->diags, GpDiag_E0063, s->path->span,
                     gp_arena_printf(b->c->arena, "missing field%s %s in initializer of `%s`",
-                                    missing == 1 ? "" : "s", names, gp_body_name(b, type))),
+                                    gp_plural(missing), names, gp_body_name(b, type))),
             "missing %s", names);
     return type;
 }

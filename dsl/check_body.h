@@ -2,9 +2,9 @@
 ** points. Not for other files.
 **
 ** Reading order: check.c (driver, locals, final pass), check_coerce.c (coercion, E0308),
-** check_expr.c, check_lit.c, check_op.c, check_call.c, check_impl.c, check_closure.c, check_stmt.c,
-*check_flow.c,
-** check_pat.c, check_match.c, check_cast.c, check_macro.c, check_mut.c, check_const.c,
+** check_expr.c, check_lit.c, check_op.c, check_call.c, check_args.c, check_method.c,
+** check_assign.c, check_impl.c, check_closure.c, check_stmt.c, check_flow.c, check_pat.c,
+** check_match.c, check_exhaust.c, check_cast.c, check_macro.c, check_mut.c, check_const.c,
 ** check_lint.c.
 **
 ** Types in flight may hold inference variables; gp_body_head gives the known head. Everything
@@ -126,7 +126,6 @@ const GpType *gp_body_bool(GpBody *b);
 bool gp_body_is(GpBody *b, const GpType *t, GpTypeKind kind);
 void gp_body_unsupported(GpBody *b, GpSpan span, const char *fmt, ...) GP_PRINTF(3, 4);
 const char *gp_body_text(GpBody *b, GpSpan span); /* the source text of a span, one line */
-GpNode *gp_body_bare(GpNode *n);                  /* without parentheses */
 
 /* ---- check_coerce.c */
 #define GP_NO_REASON ((GpReason){GP_NO_SPAN, NULL, NULL})
@@ -173,18 +172,25 @@ void gp_check_lit_range(GpBody *b, GpNode *n, bool is_negative);
 /* ---- check_op.c */
 const GpType *gp_check_unary(GpBody *b, GpNode *n, const GpType *hint);
 const GpType *gp_check_binary(GpBody *b, GpNode *n, const GpType *hint);
-const GpType *gp_check_assign(GpBody *b, GpNode *n, const GpType *hint);
+void gp_check_op_assign(GpBody *b, GpNode *n); /* += and the like */
+/* Of the operator between two operands; `whole` where no text has it. */
+GpSpan gp_operator_span(const GpNode *lhs, const GpNode *rhs, GpTok tok, GpSpan whole);
 bool gp_body_retry_binary(GpBody *b, GpPending *p, bool is_last);
 bool gp_body_is_number(const GpType *t); /* integer or float, variables of those classes too */
 bool gp_body_is_int(const GpType *t);
 bool gp_body_is_float(const GpType *t);
 
+/* ---- check_assign.c */
+const GpType *gp_check_assign(GpBody *b, GpNode *n, const GpType *hint);
+
 /* ---- check_call.c */
 const GpType *gp_check_call(GpBody *b, GpNode *n, const GpType *hint);
-const GpType *gp_check_method(GpBody *b, GpNode *n, const GpType *hint);
 /* At the end of the body the arguments in res must meet the bounds of its def. */
 void gp_body_pend_bounds(GpBody *b, const GpRes *res, GpNode *n);
-void gp_body_use_fn(GpBody *b, const GpDef *def, const GpGArg *args, uint32_t count, GpSpan span);
+void gp_body_use_fn(GpBody *b, const GpDef *def, GpSpan span);
+
+/* ---- check_method.c */
+const GpType *gp_check_method(GpBody *b, GpNode *n, const GpType *hint);
 
 /* ---- check_impl.c */
 typedef enum GpSelection { GpSelection_None, GpSelection_One, GpSelection_Several } GpSelection;
@@ -229,6 +235,9 @@ void gp_body_pat(GpBody *b, GpNode *pat, const GpType *type, GpNode *type_node, 
 /* ---- check_match.c */
 const GpType *gp_check_match(GpBody *b, GpNode *n, const GpType *hint);
 const GpType *gp_body_match_expect(GpBody *b, GpNode *n, const GpType *want, GpReason why);
+
+/* ---- check_exhaust.c */
+void gp_body_exhaustive(GpBody *b, GpAstMatch *m, const GpType *type); /* E0004 */
 /* E0005 when a pattern of `let`, `for` or a parameter may fail. */
 void gp_body_irrefutable(GpBody *b, GpNode *pat, const GpType *type, const char *where);
 

@@ -30,9 +30,8 @@ const GpType *gp_body_closure(GpBody *b, GpNode *n, const GpType *const *want, u
             b->c->diags, GpDiag_E0593, n->span,
             gp_arena_printf(b->c->arena,
                             "closure is expected to take %u argument%s, but it takes %u argument%s",
-                            count, count == 1 ? "" : "s", cl->params.len,
-                            cl->params.len == 1 ? "" : "s"));
-        gp_primary_label(d, "takes %u argument%s", cl->params.len, cl->params.len == 1 ? "" : "s");
+                            count, gp_plural(count), cl->params.len, gp_plural(cl->params.len)));
+        gp_primary_label(d, "takes %u argument%s", cl->params.len, gp_plural(cl->params.len));
     }
     GpClosureSig *sig = GP_NEW(b->c->arena, GpClosureSig);
     sig->params = GP_NEW_ARRAY(b->c->arena, const GpType *, cl->params.len);

@@ -312,7 +312,7 @@ static const GpType *report_index(GpBody *b, GpNode *n, const GpType *base) {
 /* The index is usize; an integer literal becomes one. */
 static bool check_index_type(GpBody *b, GpNode *index, const GpType *base, const GpType *elem) {
     const GpType *usize = gp_ty_usize(b->c->types);
-    if (gp_body_bare(index)->kind == GpNode_Range) {
+    if (gp_node_bare(index)->kind == GpNode_Range) {
         gp_body_unsupported(b, index->span, "slicing with a range");
         return false;
     }

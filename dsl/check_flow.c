@@ -39,7 +39,7 @@ void gp_body_cond(GpBody *b, GpNode *n) {
         gp_body_pat(b, let->pat, t, NULL, let->init);
         return;
     }
-    GpNode *bare = gp_body_bare(n);
+    GpNode *bare = gp_node_bare(n);
     if (bare->kind == GpNode_Assign && GP_AS(Assign, bare)->op == GpTok_Eq) {
         bare->type = gp_body_error(b);
         report_assign(b, bare);
@@ -232,15 +232,15 @@ static const GpType *report_iter(GpBody *b, GpNode *iter, const GpType *t) {
 }
 
 static bool ends_in_range(GpNode *n) {
-    n = gp_body_bare(n);
+    n = gp_node_bare(n);
     while (n->kind == GpNode_MethodCall)
-        n = gp_body_bare(GP_AS(MethodCall, n)->receiver);
+        n = gp_node_bare(GP_AS(MethodCall, n)->receiver);
     return n->kind == GpNode_Range;
 }
 
 /* a..b, a..=b and any row of .rev() and .step_by(k) on them. The item's type. */
 static const GpType *check_iter(GpBody *b, GpNode *iter) {
-    GpNode *n = gp_body_bare(iter);
+    GpNode *n = gp_node_bare(iter);
     const GpType *item;
     if (n->kind == GpNode_Range) {
         item = check_bounds(b, n);

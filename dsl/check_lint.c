@@ -53,14 +53,14 @@ static bool apply(GpTok op, Value l, Value r, uint64_t *out) {
 
 /* False for what is no literal, and for what fails: its own node is reported. */
 static bool evaluate(GpNode *n, Value *out) {
-    n = gp_body_bare(n);
+    n = gp_node_bare(n);
     if (!n->type || !gp_body_is_int(n->type))
         return false;
     *out = (Value){n->type, 0};
     if (n->kind == GpNode_Lit)
         return gp_lit_int(n, &out->bits) && is_in_range(n->type, out->bits);
     if (n->kind == GpNode_Unary && GP_AS(Unary, n)->op == GpTok_Minus) {
-        GpNode *lit = gp_body_bare(GP_AS(Unary, n)->operand);
+        GpNode *lit = gp_node_bare(GP_AS(Unary, n)->operand);
         if (lit->kind != GpNode_Lit || !gp_lit_int(lit, &out->bits))
             return false;
         out->bits = UINT64_C(0) - out->bits;

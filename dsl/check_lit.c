@@ -178,7 +178,7 @@ static bool fits_float(const GpType *t, const GpNode *lit) {
 /* A literal under a minus is judged with it, so each literal is judged once: the walk meets the
 ** operand first and marks it by its Operator result. */
 void gp_check_lit_range(GpBody *b, GpNode *n, bool is_negative) {
-    GpNode *lit = is_negative ? gp_body_bare(GP_AS(Unary, n)->operand) : n;
+    GpNode *lit = is_negative ? gp_node_bare(GP_AS(Unary, n)->operand) : n;
     if (lit->kind != GpNode_Lit || !lit->type)
         return;
     GpTok tok = GP_AS(Lit, lit)->tok;

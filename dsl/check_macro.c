@@ -41,7 +41,7 @@ static const MacroRow rows[] = {
 /* ---- shapes ------------------------------------------------------------------------------ */
 
 static bool is_whole_array(GpBody *b, GpNode *arg) {
-    arg = gp_body_bare(arg);
+    arg = gp_node_bare(arg);
     if (arg->kind != GpNode_PathExpr)
         return false;
     GpAstPath *p = GP_AS(Path, GP_AS(PathExpr, arg)->path);
@@ -57,10 +57,10 @@ static bool is_whole_array(GpBody *b, GpNode *arg) {
 
 /* Constants of one macro argument; a local is named instead of the resolver's E0425. */
 static const GpConst *extent_of(GpBody *b, GpNode *arg) {
-    GpNode *n = gp_body_bare(arg);
+    GpNode *n = gp_node_bare(arg);
     arg->type = gp_ty_elem(b->c->types, GpElem_I32);
     if (n->kind == GpNode_Unary && GP_AS(Unary, n)->op == GpTok_Minus) {
-        GpNode *lit = gp_body_bare(GP_AS(Unary, n)->operand);
+        GpNode *lit = gp_node_bare(GP_AS(Unary, n)->operand);
         uint64_t v;
         if (lit->kind == GpNode_Lit && gp_lit_int(lit, &v) && v == 1)
             return gp_const_dynamic(b->c->types);
@@ -125,7 +125,7 @@ static bool need_args(GpBody *b, GpNode *n, const char *name, uint32_t given, ui
         return true;
     gp_primary_label(
         gp_diag(b->c->diags, GpDiag_G0225, n->span, name, want == 1 ? "a condition" : "two values"),
-        "%u argument%s given", given, given == 1 ? "" : "s");
+        "%u argument%s given", given, gp_plural(given));
     return false;
 }
 
@@ -189,7 +189,7 @@ static const GpType *check_print(GpBody *b, GpNode *n, GpAstMacro *m, const char
                                                  gp_body_name(b, t))),
                          "numbers, tiles and addresses can");
     }
-    GpNode *lit = m->args.len ? gp_body_bare(m->args.at[0]) : NULL;
+    GpNode *lit = m->args.len ? gp_node_bare(m->args.at[0]) : NULL;
     if (!lit || lit->kind != GpNode_Lit || GP_AS(Lit, lit)->tok != GpTok_Str) {
         gp_primary_label(gp_diag(b->c->diags, GpDiag_G0224, lit ? lit->span : n->span),
                          "expected a string literal");
@@ -199,7 +199,7 @@ static const GpType *check_print(GpBody *b, GpNode *n, GpAstMacro *m, const char
     int places = count_places(b, lit, name);
     if (places >= 0 && (uint32_t)places != m->args.len - 1)
         gp_primary_label(gp_diag(b->c->diags, GpDiag_G0232, n->span, name),
-                         "%d place%s for values, and %u value%s", places, places == 1 ? "" : "s",
+                         "%d place%s for values, and %u value%s", places, gp_plural(places),
                          m->args.len - 1, m->args.len == 2 ? "" : "s");
     return gp_body_unit(b);
 }

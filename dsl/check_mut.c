@@ -35,7 +35,7 @@ static uint32_t count_derefs(const GpNode *n) {
 static Place read_place(GpBody *b, GpNode *n) {
     Place p = {.is_whole = true};
     for (;;) {
-        n = gp_body_bare(n);
+        n = gp_node_bare(n);
         if (n->kind == GpNode_PathExpr) {
             p.root = n->res && n->res->kind == GpRes_Local ? n->res->local : NULL;
             p.item = n->res && n->res->kind == GpRes_Def ? n->res->def : NULL;
@@ -62,7 +62,7 @@ static Place read_place(GpBody *b, GpNode *n) {
 
 bool gp_body_is_place(GpBody *b, GpNode *n) {
     (void)b;
-    n = gp_body_bare(n);
+    n = gp_node_bare(n);
     if (n->kind == GpNode_PathExpr)
         return !n->res || n->res->kind == GpRes_Local ||
                (n->res->kind == GpRes_Def && n->res->def && n->res->def->kind == GpDef_Static);
@@ -83,7 +83,7 @@ void gp_body_mark_addressed(GpBody *b, GpNode *place) {
 
 /* `x.y`, `a[_]`, `*p`: as rustc names places. */
 static const char *describe(GpBody *b, GpNode *n) {
-    n = gp_body_bare(n);
+    n = gp_node_bare(n);
     if (n->kind == GpNode_Field)
         return gp_arena_printf(b->c->arena, "%s.%s", describe(b, GP_AS(Field, n)->base),
                                GP_AS(Field, n)->name->name);
@@ -105,7 +105,7 @@ static void help_local(GpDiag *d, const GpLocal *l, const char *text) {
 
 /* The written type of the reference that the place goes through. */
 static void help_shared(GpBody *b, GpDiag *d, const GpNode *shared) {
-    const GpNode *n = gp_body_bare((GpNode *)(uintptr_t)shared);
+    const GpNode *n = gp_node_bare((GpNode *)(uintptr_t)shared);
     if (n->kind != GpNode_PathExpr || !n->res || n->res->kind != GpRes_Local)
         return;
     const GpLocalInfo *info = &b->infos.at[n->res->local->id];

@@ -117,7 +117,7 @@ static bool scalar_allows(GpBody *b, const GpType *t, const OpRow *row) {
 
 /* ---- reports ----------------------------------------------------------------------------- */
 
-static GpSpan operator_span(const GpNode *lhs, const GpNode *rhs, GpTok tok, GpSpan whole) {
+GpSpan gp_operator_span(const GpNode *lhs, const GpNode *rhs, GpTok tok, GpSpan whole) {
     if (!lhs->span.src || lhs->span.src != rhs->span.src)
         return whole;
     const char *spelling = gp_tok_info[tok].spelling;
@@ -168,11 +168,11 @@ static const char *refusal(GpBody *b, const Operation *o, const char *l, const c
 static const GpType *report_pair(GpBody *b, const Operation *o, const GpType *l, const GpType *r) {
     const char *ln = gp_body_name(b, l), *rn = gp_body_name(b, r);
     const char *spelling = gp_tok_info[o->tok].spelling;
-    GpSpan at = operator_span(o->lhs, o->rhs, o->tok, o->n->span);
+    GpSpan at = gp_operator_span(o->lhs, o->rhs, o->tok, o->n->span);
     GpDiag *d = gp_diag(b->c->diags, GpDiag_E0277, at, refusal(b, o, ln, rn));
     gp_primary_label(d, "no implementation for `%s %s %s`", ln, spelling, rn);
     const GpType *want = is_tile(l) && l->arg_count ? gp_body_head(b, l->args[0].type) : l;
-    GpNode *lit = gp_body_bare(o->rhs);
+    GpNode *lit = gp_node_bare(o->rhs);
     if (gp_body_is_float(want) && lit->kind == GpNode_Lit && GP_AS(Lit, lit)->tok == GpTok_Int &&
         !GP_AS(Lit, lit)->suffix)
         gp_suggest(d, (GpSpan){lit->span.src, lit->span.off + lit->span.len, 0}, ".0",
@@ -201,7 +201,7 @@ static const GpType *report_none(GpBody *b, const Operation *o, const GpType *l,
             ? gp_arena_printf(b->c->arena, "binary operation `%s` cannot be applied to type `%s`",
                               spelling, ln)
             : refusal(b, o, ln, rn);
-    d = gp_diag(b->c->diags, GpDiag_E0369, operator_span(o->lhs, o->rhs, o->tok, o->n->span),
+    d = gp_diag(b->c->diags, GpDiag_E0369, gp_operator_span(o->lhs, o->rhs, o->tok, o->n->span),
                 title);
     gp_label(d, o->lhs->span, "%s", ln);
     gp_label(d, o->rhs->span, "%s", rn);
@@ -213,7 +213,7 @@ static const GpType *report_shapes(GpBody *b, const Operation *o, const GpType *
     GpText lt = {.session = gp_arena_session(b->c->arena)}, rt = {.session = lt.session};
     gp_shapety_print(gp_zonk_arg(b->c, l->args[1]).shape, &lt);
     gp_shapety_print(gp_zonk_arg(b->c, r->args[1]).shape, &rt);
-    GpSpan at = operator_span(o->lhs, o->rhs, o->tok, o->n->span);
+    GpSpan at = gp_operator_span(o->lhs, o->rhs, o->tok, o->n->span);
     GpDiag *d = gp_diag(b->c->diags, GpDiag_G0150, at, gp_text_cstr(&lt), gp_text_cstr(&rt));
     gp_label(d, o->lhs->span, "a tile of shape `%s`", gp_text_cstr(&lt));
     gp_label(d, o->rhs->span, "a tile of shape `%s`", gp_text_cstr(&rt));
@@ -312,8 +312,7 @@ static const GpType *check_overload(GpBody *b, const Operation *o, const GpType 
     sig = gp_sig_subst(b->c, res->def, res->args, res->arg_count);
     if (l->kind == GpTy_Param)
         res->kind = GpRes_Operator; /* of an instance with a number it is that */
-    gp_body_use_fn(b, res->def, res->args, res->arg_count,
-                   operator_span(o->lhs, o->rhs, o->tok, o->n->span));
+    gp_body_use_fn(b, res->def, gp_operator_span(o->lhs, o->rhs, o->tok, o->n->span));
     return sig.ret;
 }
 
@@ -466,9 +465,9 @@ static const GpType *guide(GpBody *b, const OpRow *row, const GpType *l) {
 
 /* What a call gives need not be the type of the result: `scale(v) * w` of structs is a number. */
 static bool is_call(GpNode *n) {
-    n = gp_body_bare(n);
+    n = gp_node_bare(n);
     while (n->kind == GpNode_Unary)
-        n = gp_body_bare(GP_AS(Unary, n)->operand);
+        n = gp_node_bare(GP_AS(Unary, n)->operand);
     return n->kind == GpNode_Call || n->kind == GpNode_MethodCall;
 }
 
@@ -489,121 +488,18 @@ const GpType *gp_check_binary(GpBody *b, GpNode *n, const GpType *hint) {
     return t;
 }
 
-static GpReason reason_of_place(GpBody *b, GpNode *place) {
-    place = gp_body_bare(place);
-    if (place->kind != GpNode_PathExpr || !place->res || place->res->kind != GpRes_Local)
-        return GP_NO_REASON;
-    const GpLocalInfo *info = &b->infos.at[place->res->local->id];
-    if (info->type_node)
-        return (GpReason){info->type_node->span, "expected due to this type", NULL};
-    const GpType *own = gp_zonk(b->c, place->res->local->type);
-    if (info->init && gp_zonk(b->c, gp_expr_type(info->init)) == own)
-        return (GpReason){info->init->span, "expected due to this value", NULL};
-    if (info->init)
-        return (GpReason){place->res->local->span, "expected due to the type of this binding",
-                          NULL};
-    return GP_NO_REASON;
-}
-
-/* `o = 1.0` where `o` is a reference to the place that is meant. */
-static bool check_missing_deref(GpBody *b, GpAstAssign *a, const GpType *l) {
-    GpNode *rhs = gp_body_bare(a->rhs);
-    l = gp_body_known(b, l);
-    if (l->kind != GpTy_Ref || !l->is_mut || rhs->kind == GpNode_If || rhs->kind == GpNode_Match ||
-        rhs->kind == GpNode_Block)
-        return false;
-    const GpType *r = gp_body_expr(b, a->rhs, l);
-    if (gp_body_can_coerce(b, a->rhs, l))
-        return true;
-    GpReason why = reason_of_place(b, a->lhs);
-    GpDiag *d = gp_diag(b->c->diags, GpDiag_E0308, rhs->span, "mismatched types");
-    gp_primary_label(d, "expected %s, found %s", gp_body_describe(b, l), gp_body_describe(b, r));
-    if (why.label)
-        gp_label(d, why.span, "%s", why.label);
-    if (gp_body_can_coerce(b, a->rhs, l->inner) && a->lhs->span.src)
-        gp_suggest(d, (GpSpan){a->lhs->span.src, a->lhs->span.off, 0}, "*",
-                   "consider dereferencing here to assign to the mutably borrowed value");
-    return true;
-}
-
-static bool is_call_of_fn(GpBody *b, GpNode *call) {
-    gp_body_expr(b, call, NULL);
-    return !call->res || call->res->kind != GpRes_Construct;
-}
-
-/* (a, _, b.x) = value: each part is a place, a tuple of them, or `_`. */
-static void assign_tuple(GpBody *b, GpNode *lhs, const GpType *type, GpSpan span) {
-    GpNode *n = gp_body_bare(lhs);
-    type = gp_body_known(b, type);
-    lhs->type = n->type = type;
-    if (n->kind == GpNode_Wild)
-        return;
-    if (n->kind != GpNode_Tuple) {
-        const GpType *t = gp_body_expr(b, lhs, NULL);
-        gp_body_check_assignable(b, lhs, span, lhs->span, false);
-        if (!gp_body_unify(b, t, type, lhs->span))
-            gp_body_mismatch(b, lhs->span, type, t, GP_NO_REASON);
-        return;
-    }
-    GpNodeList items = GP_AS(Tuple, n)->items;
-    bool fits = type->kind == GpTy_Tuple && type->arg_count == items.len;
-    if (!fits && type->kind != GpTy_Error) {
-        GpDiag *d = gp_diag(b->c->diags, GpDiag_E0308, n->span, "mismatched types");
-        gp_primary_label(d, "expected %s, found a tuple with %u element%s",
-                         gp_body_describe(b, type), items.len, items.len == 1 ? "" : "s");
-    }
-    for (uint32_t i = 0; i < items.len; i++)
-        assign_tuple(b, items.at[i], fits ? type->args[i].type : gp_body_error(b), span);
-}
-
-static const GpType *check_plain_assign(GpBody *b, GpNode *n, GpAstAssign *a) {
-    GpNode *place = gp_body_bare(a->lhs);
-    if (place->kind == GpNode_Wild) {
-        gp_body_expr(b, a->rhs, NULL);
-        return gp_body_unit(b);
-    }
-    if (place->kind == GpNode_Array || place->kind == GpNode_StructLit ||
-        place->kind == GpNode_Call) {
-        if (place->kind == GpNode_Call && is_call_of_fn(b, place))
-            gp_body_check_assignable(b, a->lhs, n->span,
-                                     operator_span(a->lhs, a->rhs, GpTok_Eq, n->span), false);
-        else
-            gp_body_unsupported(b, n->span,
-                                "assignments to arrays, structs and variants of places");
-        gp_body_expr(b, a->rhs, NULL);
-        return gp_body_unit(b);
-    }
-    if (place->kind == GpNode_Tuple) {
-        assign_tuple(b, a->lhs, gp_body_expr(b, a->rhs, NULL), n->span);
-        return gp_body_unit(b);
-    }
-    const GpType *l = gp_body_expr(b, a->lhs, NULL);
-    uint32_t errors = gp_diags_errors(b->c->diags);
-    if (!check_missing_deref(b, a, l))
-        gp_body_expect(b, a->rhs, l, reason_of_place(b, a->lhs));
-    if (errors == gp_diags_errors(b->c->diags) || !gp_body_is_place(b, a->lhs))
-        gp_body_check_assignable(b, a->lhs, n->span,
-                                 operator_span(a->lhs, a->rhs, GpTok_Eq, n->span), false);
-    return gp_body_unit(b);
-}
-
-const GpType *gp_check_assign(GpBody *b, GpNode *n, const GpType *hint) {
-    (void)hint;
-    GpAstAssign *a = GP_AS(Assign, n);
-    if (a->op == GpTok_Eq)
-        return check_plain_assign(b, n, a);
+void gp_check_op_assign(GpBody *b, GpNode *n) {
     Operation o = operation_of(n);
     gp_assert(o.row);
-    gp_body_expr(b, a->lhs, NULL);
-    gp_body_expr(b, a->rhs, guide(b, o.row, gp_expr_type(a->lhs)));
-    gp_body_check_assignable(b, a->lhs, n->span, operator_span(a->lhs, a->rhs, a->op, n->span),
+    gp_body_expr(b, o.lhs, NULL);
+    gp_body_expr(b, o.rhs, guide(b, o.row, gp_expr_type(o.lhs)));
+    gp_body_check_assignable(b, o.lhs, n->span, gp_operator_span(o.lhs, o.rhs, o.tok, n->span),
                              true);
     const GpType *t = decide(b, &o, false);
     if (t)
         settle_assign(b, &o, t);
     else
         gp_body_pend(b, (GpPending){.kind = GpPending_Binary, .node = n, .type = gp_body_unit(b)});
-    return gp_body_unit(b);
 }
 
 /* ---- unary ------------------------------------------------------------------------------- */
@@ -623,7 +519,7 @@ static const GpType *check_deref(GpBody *b, GpNode *n, GpNode *operand) {
         return t;
     GpDiag *d = gp_diag(b->c->diags, GpDiag_E0614, n->span, gp_body_name(b, t));
     gp_primary_label(d, "can't be dereferenced");
-    GpNode *bare = gp_body_bare(operand);
+    GpNode *bare = gp_node_bare(operand);
     if (!gp_ty_is_lang(t, GpLang_Option))
         return gp_body_error(b);
     GpNode *init =
@@ -656,7 +552,7 @@ const GpType *gp_check_unary(GpBody *b, GpNode *n, const GpType *hint) {
     t = look_through(b, u->operand, t);
     if (is_unknown(t))
         return report_operand(b, u->operand);
-    GpNode *lit = gp_body_bare(u->operand);
+    GpNode *lit = gp_node_bare(u->operand);
     if (lit->kind == GpNode_Lit && u->op == GpTok_Minus)
         gp_body_set_res(b, lit, GpRes_Operator); /* judged together with its sign */
     bool is_minus = u->op == GpTok_Minus;
@@ -664,7 +560,7 @@ const GpType *gp_check_unary(GpBody *b, GpNode *n, const GpType *hint) {
     if (res) {
         if (t->kind == GpTy_Param)
             res->kind = GpRes_Operator; /* of an instance with a number it is that */
-        gp_body_use_fn(b, res->def, res->args, res->arg_count, n->span);
+        gp_body_use_fn(b, res->def, n->span);
         return gp_sig_subst(b->c, res->def, res->args, res->arg_count).ret;
     }
     if (unary_allows(b, u->op, t)) {

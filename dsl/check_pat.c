@@ -211,8 +211,7 @@ static void check_tuple(GpBody *b, GpNode *pat, const GpType *type, BindMode mod
         GpDiag *d = gp_diag(b->c->diags, GpDiag_E0308, pat->span, "mismatched types");
         if (t->kind == GpTy_Tuple)
             gp_primary_label(d, "expected a tuple with %u element%s, found one with %u element%s",
-                             t->arg_count, t->arg_count == 1 ? "" : "s", given,
-                             given == 1 ? "" : "s");
+                             t->arg_count, gp_plural(t->arg_count), given, gp_plural(given));
         else
             gp_primary_label(d, "expected %s, found a tuple", gp_body_describe(b, t));
         GpReason why = reason_of(b, ctx);
@@ -246,8 +245,8 @@ static void check_slice(GpBody *b, GpNode *pat, const GpType *type, BindMode mod
         gp_primary_label(
             gp_diag(b->c->diags, GpDiag_E0527, pat->span,
                     gp_arena_printf(b->c->arena, "pattern requires %u element%s but array has %lld",
-                                    given, given == 1 ? "" : "s", (long long)count)),
-            "expected %lld element%s", (long long)count, count == 1 ? "" : "s");
+                                    given, gp_plural(given), (long long)count)),
+            "expected %lld element%s", (long long)count, gp_plural(count));
         return;
     }
     for (uint32_t i = 0; i < pats.len; i++)
@@ -319,8 +318,8 @@ static void check_tuple_struct(GpBody *b, GpNode *pat, const GpType *type, BindM
             b->c->diags, GpDiag_E0023, at,
             gp_arena_printf(b->c->arena,
                             "this pattern has %u field%s, but the corresponding %s has %u field%s",
-                            given, given == 1 ? "" : "s", owner, fields, fields == 1 ? "" : "s"));
-        gp_primary_label(d, "expected %u field%s, found %u", fields, fields == 1 ? "" : "s", given);
+                            given, gp_plural(given), owner, fields, gp_plural(fields)));
+        gp_primary_label(d, "expected %u field%s, found %u", fields, gp_plural(fields), given);
         return;
     }
     for (uint32_t i = 0; i < p->pats.len; i++)
@@ -369,8 +368,7 @@ static void check_struct(GpBody *b, GpNode *pat, const GpType *type, BindMode mo
     uint32_t missing;
     const char *names = gp_body_missing_fields(b, res->def, seen, &missing);
     if (missing && !p->has_rest && errors == gp_diags_errors(b->c->diags)) {
-        const char *what =
-            gp_arena_printf(b->c->arena, "field%s %s", missing == 1 ? "" : "s", names);
+        const char *what = gp_arena_printf(b->c->arena, "field%s %s", gp_plural(missing), names);
         gp_primary_label(gp_diag(b->c->diags, GpDiag_E0027, pat->span, what), "missing %s", what);
     }
 }

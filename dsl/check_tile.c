@@ -86,7 +86,7 @@ static void give(const TileCall *c, const GpDims *found) {
 
 /* A literal axis below `rank`. */
 static bool literal_axis(const TileCall *c, uint32_t i, uint8_t rank, uint8_t *out) {
-    GpNode *lit = gp_body_bare(argument(c, i));
+    GpNode *lit = gp_node_bare(argument(c, i));
     uint64_t v = 0;
     bool is_lit = lit->kind == GpNode_Lit && gp_lit_int(lit, &v);
     if (is_lit && v < rank) {
@@ -242,7 +242,7 @@ static void check_strides(const TileCall *c) {
         return;
     misfit(c, argument(c, 2)->span, "a tensor has as many strides as axes",
            gp_arena_printf(c->b->c->arena, "%u stride%s of a tensor of rank %u", strides.rank,
-                           strides.rank == 1 ? "" : "s", shape.rank));
+                           gp_plural(strides.rank), shape.rank));
 }
 
 /* (i32, ..) with an entry for each axis of argument 0, as the result. */

@@ -253,7 +253,6 @@ GpVal gp_lower_const(GpLower *lo, const GpConst *c, const GpType *t);
 bool gp_lower_dims(GpLower *lo, const GpVal *dims, const GpShape *shape, GpValue **out,
                    GpSpan span);
 GpVal gp_lower_shape_value(GpLower *lo, const GpType *shape);
-GpNode *gp_lower_unparen(GpNode *n);
 
 /* ---- lower_op.c */
 GpVal gp_lower_literal(GpLower *lo, GpNode *n);

@@ -93,7 +93,7 @@ static GpNode *tail_return(GpNode *body) {
         return NULL;
     GpAstBlock *b = GP_AS(Block, body);
     if (b->tail)
-        return tail_return(gp_lower_unparen(b->tail));
+        return tail_return(gp_node_bare(b->tail));
     GpNode *last = b->stmts.len ? b->stmts.at[b->stmts.len - 1] : NULL;
     return last && last->kind == GpNode_ExprStmt ? tail_return(GP_AS(ExprStmt, last)->expr) : NULL;
 }
@@ -115,7 +115,7 @@ static bool returns_early(GpNode *body) {
     uint32_t n = b->stmts.len - (b->tail ? 0 : 1);
     for (uint32_t i = 0; i < n; i++)
         find_return(b->stmts.at[i], &found);
-    GpNode *inner = b->tail ? gp_lower_unparen(b->tail) : GP_AS(ExprStmt, b->stmts.at[n])->expr;
+    GpNode *inner = b->tail ? gp_node_bare(b->tail) : GP_AS(ExprStmt, b->stmts.at[n])->expr;
     return found || returns_early(inner);
 }
 

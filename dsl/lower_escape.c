@@ -22,7 +22,7 @@ static bool keeps_place(const GpNode *n) {
 static const GpLocal *borrowed_local(GpNode *n) {
     if (n->kind != GpNode_Borrow)
         return NULL;
-    n = gp_lower_unparen(GP_AS(Borrow, n)->operand);
+    n = gp_node_bare(GP_AS(Borrow, n)->operand);
     return n->res && n->res->kind == GpRes_Local ? n->res->local : NULL;
 }
 

@@ -1,12 +1,6 @@
 /* Expressions that are neither operators, calls nor control flow, and the dispatch over all. */
 #include "dsl/lower.h"
 
-GpNode *gp_lower_unparen(GpNode *n) {
-    while (n && n->kind == GpNode_Paren)
-        n = GP_AS(Paren, n)->operand;
-    return n;
-}
-
 /* ---- Constants ----------------------------------------------------------------------------- */
 
 GpVal gp_lower_const(GpLower *lo, const GpConst *c, const GpType *t) {
@@ -208,7 +202,7 @@ static GpSpot bare_field(GpLower *lo, GpNode *n) {
 
 static GpSpot bare_index(GpLower *lo, GpNode *n) {
     GpAstIndex *x = GP_AS(Index, n);
-    GpNode *bare = gp_lower_unparen(x->base);
+    GpNode *bare = gp_node_bare(x->base);
     const GpRes *res = bare->res;
     if (res && res->kind == GpRes_Def && res->def->kind == GpDef_ConstParam) {
         /* S[0] of a const array generic */

@@ -109,7 +109,7 @@ typedef GP_VEC(GpNode *) NodeVec;
 
 /* The terms of a chain of &&; one term when it holds no `let`. */
 static bool flatten(GpLower *lo, GpNode *n, NodeVec *out) {
-    n = gp_lower_unparen(n);
+    n = gp_node_bare(n);
     if (n->kind == GpNode_Binary && GP_AS(Binary, n)->op == GpTok_AndAnd) {
         bool left = flatten(lo, GP_AS(Binary, n)->lhs, out);
         bool right = flatten(lo, GP_AS(Binary, n)->rhs, out);

@@ -187,7 +187,7 @@ static void skip(GpLower *lo, Range *r, GpNode *step) {
 }
 
 static bool read_range(GpLower *lo, GpNode *n, Range *out) {
-    n = gp_lower_unparen(n);
+    n = gp_node_bare(n);
     if (n->kind != GpNode_MethodCall || !n->res || n->res->kind != GpRes_Operator)
         return read_bounds(lo, n, out) && out->lo->type == out->hi->type;
     GpAstMethodCall *m = GP_AS(MethodCall, n);

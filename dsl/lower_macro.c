@@ -26,7 +26,7 @@ static const char *macro_name(GpAstMacro *m) {
 
 /* The text of a string literal without its quotes; NULL when the node is none. */
 static const char *message_of(GpLower *lo, GpNode *n) {
-    n = gp_lower_unparen(n);
+    n = gp_node_bare(n);
     if (n->kind != GpNode_Lit || GP_AS(Lit, n)->tok != GpTok_Str)
         return NULL;
     const char *text = GP_AS(Lit, n)->text->name;

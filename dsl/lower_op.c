@@ -71,7 +71,7 @@ GpVal gp_lower_literal(GpLower *lo, GpNode *n) {
 
 /* -2147483648 is one literal: its digits alone do not fit. */
 static bool negate_literal(GpLower *lo, GpNode *n, GpVal *out) {
-    GpNode *operand = gp_lower_unparen(GP_AS(Unary, n)->operand);
+    GpNode *operand = gp_node_bare(GP_AS(Unary, n)->operand);
     const GpType *t = gp_lower_node_type(lo, n);
     GpElem elem;
     GpScalar v;
@@ -166,7 +166,7 @@ static GpVal logic_known(GpLower *lo, void *ud) {
 }
 
 bool gp_lower_is_cheap(GpNode *n) {
-    n = gp_lower_unparen(n);
+    n = gp_node_bare(n);
     if (n->kind == GpNode_Lit)
         return true;
     if (n->kind == GpNode_PathExpr)
@@ -239,7 +239,7 @@ GpVal gp_lower_unary(GpLower *lo, GpNode *n) {
 }
 
 static void assign_to(GpLower *lo, GpNode *lhs, GpVal v) {
-    lhs = gp_lower_unparen(lhs);
+    lhs = gp_node_bare(lhs);
     if (lhs->kind == GpNode_Wild)
         return;
     if (lhs->kind == GpNode_Tuple) {

@@ -43,7 +43,7 @@ static void visit(GpInst *inst, void *ud) {
         refuse(lo, inst, at.i,
                gp_arena_printf(lo->arena, "there %s %lld tile%s on this axis",
                                count.i == 1 ? "is" : "are", (long long)count.i,
-                               count.i == 1 ? "" : "s"));
+                               gp_plural(count.i)));
 }
 
 void gp_lower_refute_checks(GpLower *lo) { gp_ir_walk(lo->fn, GpWalk_Before, visit, lo); }

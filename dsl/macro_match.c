@@ -331,7 +331,7 @@ static const char *list_options(const Matcher *m) {
     }
     if (m->next.len)
         list = gp_arena_printf(m->in->arena, "%s or %u other option%s", list, m->next.len,
-                               m->next.len == 1 ? "" : "s");
+                               gp_plural(m->next.len));
     return gp_arena_printf(m->in->arena, "multiple parsing options: built-in NTs %s", list);
 }
 

@@ -104,8 +104,8 @@ static void count_in(Writer *w, const GpTree *list, uint32_t count, Count *c) {
         if (b && !b->fragment && c->is_known && c->count != b->count) {
             c->conflict = gp_arena_printf(
                 w->in->arena, "meta-variable `%s` repeats %u time%s, but `%s` repeats %u time%s",
-                c->name->name, c->count, c->count == 1 ? "" : "s", t->name->name, b->count,
-                b->count == 1 ? "" : "s");
+                c->name->name, c->count, gp_plural(c->count), t->name->name, b->count,
+                gp_plural(b->count));
         } else if (b && !b->fragment && !c->is_known) {
             *c = (Count){true, b->count, t->name, NULL};
         }

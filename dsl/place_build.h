@@ -95,6 +95,7 @@ static inline GpPlace *gp_form_place(const GpForm *f, uint32_t slot) {
     return f->slots.at[slot].place;
 }
 
+/* Without parentheses, as far as nothing is done to the value on the way. */
 static inline GpNode *gp_bare(GpNode *n) {
     while (n && n->kind == GpNode_Paren && !n->adjust)
         n = GP_AS(Paren, n)->operand;

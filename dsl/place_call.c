@@ -2,19 +2,6 @@
 ** What the signature's lifetimes say about the result is in place_region.c. */
 #include "dsl/place_build.h"
 
-/* The function's name in a method call: rustc points there. */
-static GpSpan method_span(const GpAstMethodCall *m) {
-    GpSpan r = m->receiver->span;
-    if (!r.src)
-        return m->node.span;
-    const char *text = r.src->text;
-    uint32_t at = r.off + r.len, end = m->node.span.off + m->node.span.len;
-    for (; at + m->name->len <= end; at++)
-        if (memcmp(text + at, m->name->name, m->name->len) == 0)
-            return (GpSpan){r.src, at, m->name->len};
-    return m->node.span;
-}
-
 /* A call whose res says what is called. */
 typedef struct Callee {
     GpNode *node;
@@ -222,7 +209,7 @@ void gp_build_method(GpBuild *b, GpPlace *dst, GpNode *n) {
     GpOperand *uses = GP_NEW_ARRAY(b->arena, GpOperand, count);
     const GpType **params = GP_NEW_ARRAY(b->arena, const GpType *, count);
     const GpDef *def = n->res ? n->res->def : NULL;
-    Callee c = {n, method_span(m)};
+    Callee c = {n, gp_method_span(m)};
     uses[0] = build_arg(b, m->receiver, NULL, 0);
     params[0] = gp_expr_type(m->receiver);
     if (uses[0].kind == GpUse_Move) {

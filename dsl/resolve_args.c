@@ -23,8 +23,6 @@ static uint32_t count_given(const GpAstSegment *seg) {
 
 static bool is_type_node(const GpNode *n) { return gp_node_group(n->kind) == GpGroup_Type; }
 
-static const char *plural(uint32_t n) { return n == 1 ? "" : "s"; }
-
 static void report_count(GpCheck *c, GpDef *def, GpAstSegment *seg, uint32_t want, uint32_t least,
                          uint32_t given) {
     GpSpan span = {seg->node.span.src, seg->node.span.off, seg->name->len};
@@ -41,9 +39,9 @@ static void report_count(GpCheck *c, GpDef *def, GpAstSegment *seg, uint32_t wan
                     gp_arena_printf(
                         c->arena,
                         "%s takes %s%u generic argument%s but %u generic argument%s %s supplied",
-                        kind, bound, shown, plural(shown), given, plural(given),
+                        kind, bound, shown, gp_plural(shown), given, gp_plural(given),
                         given == 1 ? "was" : "were"));
-    gp_primary_label(d, "expected %s%u generic argument%s", bound, shown, plural(shown));
+    gp_primary_label(d, "expected %s%u generic argument%s", bound, shown, gp_plural(shown));
     if (def->is_std)
         return;
     const char *names = "";
@@ -53,7 +51,7 @@ static void report_count(GpCheck *c, GpDef *def, GpAstSegment *seg, uint32_t wan
                                     def->generics[i]->name->name);
     }
     gp_note_at(d, def->span, "%s defined here, with %u generic parameter%s%s%s", kind, want,
-               plural(want), *names ? ": " : "", names);
+               gp_plural(want), *names ? ": " : "", names);
 }
 
 /* `N` alone parses as a type, and so does a macro: both may be constants. */

@@ -55,8 +55,6 @@ static GpGArg *args_for(GpCheck *c, const GpDef *impl, const GpDef *fn, const Gp
     return args;
 }
 
-static const char *plural(uint32_t n) { return n == 1 ? "" : "s"; }
-
 static bool check_counts(GpCheck *c, GpDef *fn, GpDef *of_trait) {
     GpDiag *d;
     if (fn->sig.has_self != of_trait->sig.has_self) {
@@ -66,16 +64,16 @@ static bool check_counts(GpCheck *c, GpDef *fn, GpDef *of_trait) {
     } else if (own_generics(fn) != own_generics(of_trait)) {
         d = gp_diag(c->diags, GpDiag_E0049, fn->span, fn->name->name,
                     gp_arena_printf(c->arena, "%u generic parameter%s", own_generics(fn),
-                                    plural(own_generics(fn))),
+                                    gp_plural(own_generics(fn))),
                     gp_arena_printf(c->arena, "%u", own_generics(of_trait)));
         gp_primary_label(d, "found %u", own_generics(fn));
     } else if (fn->sig.param_count != of_trait->sig.param_count) {
         d = gp_diag(c->diags, GpDiag_E0050, fn->span, fn->name->name,
                     gp_arena_printf(c->arena, "%u parameter%s", fn->sig.param_count,
-                                    plural(fn->sig.param_count)),
+                                    gp_plural(fn->sig.param_count)),
                     gp_arena_printf(c->arena, "%u", of_trait->sig.param_count));
         gp_primary_label(d, "expected %u parameter%s, found %u", of_trait->sig.param_count,
-                         plural(of_trait->sig.param_count), fn->sig.param_count);
+                         gp_plural(of_trait->sig.param_count), fn->sig.param_count);
     } else {
         return true;
     }

@@ -139,21 +139,19 @@ static void check_source(gpulua_state *g, GpSource *src, void *ud) {
     gp_diags_release(diags);
 }
 
-static const char *plural(uint32_t count) { return count == 1 ? "" : "s"; }
-
 static void print_summary(const Check *c) {
     if (c->form != Form_Report)
         return;
     if (c->errors)
-        printf("%u error%s", c->errors, plural(c->errors));
+        printf("%u error%s", c->errors, gp_plural(c->errors));
     else if (c->is_parse_only)
-        printf("parsed %u source%s", c->sources, plural(c->sources));
+        printf("parsed %u source%s", c->sources, gp_plural(c->sources));
     else
-        printf("checked %u kernel%s, no errors", c->kernels, plural(c->kernels));
+        printf("checked %u kernel%s, no errors", c->kernels, gp_plural(c->kernels));
     if (c->warnings)
-        printf(", %u warning%s", c->warnings, plural(c->warnings));
+        printf(", %u warning%s", c->warnings, gp_plural(c->warnings));
     if (c->unread)
-        printf(", %u file%s not read", c->unread, plural(c->unread));
+        printf(", %u file%s not read", c->unread, gp_plural(c->unread));
     printf("\n");
 }
 

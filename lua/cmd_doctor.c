@@ -90,7 +90,7 @@ static bool examine_cpu(gpulua_state *g) {
     if (status == GpStatus_Ok) {
         const GpDeviceInfo *info = gp_device_info(device);
         snprintf(detail, sizeof(detail), "%s, %u thread%s", info->product, info->processors,
-                 info->processors == 1 ? "" : "s");
+                 gp_plural(info->processors));
         say("ok", "cpu", detail);
     } else {
         say("bad", "cpu", gp_status_text(status));

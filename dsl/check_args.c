@@ -1,0 +1,158 @@
+/* Arguments against parameters: counts, types, what can be called, and reports about them. */
+#include "dsl/check_call.h"
+#include "dsl/resolve.h"
+#include "dsl/unify.h"
+
+static void report_count(GpBody *b, const GpCallee *c, GpNode *call, GpNodeList args) {
+    const char *title = gp_arena_printf(
+        b->c->arena, "this %s takes %u argument%s but %u argument%s %s supplied", c->noun, c->count,
+        gp_plural(c->count), args.len, gp_plural(args.len), args.len == 1 ? "was" : "were");
+    bool is_closure = strcmp(c->noun, "closure") == 0;
+    GpDiag *d = gp_diag(b->c->diags, is_closure ? GpDiag_E0057 : GpDiag_E0061, c->span, title);
+    uint32_t close = call->span.off + call->span.len;
+    GpSpan parens = {call->span.src, c->span.off + c->span.len, close - c->span.off - c->span.len};
+    if (args.len + 1 == c->count)
+        gp_label(d, parens, "argument #%u of type `%s` is missing", c->count,
+                 gp_body_name(b, c->params[args.len]));
+    else if (args.len > c->count)
+        gp_label(d, args.at[c->count]->span, "unexpected argument #%u of type `%s`", c->count + 1,
+                 gp_body_name(b, gp_expr_type(args.at[c->count])));
+    if (c->def && !c->def->is_std && c->def->span.src)
+        gp_note_at(d, c->def->span, "%s defined here", c->noun);
+}
+
+const GpType *gp_fn_bound(const GpType *declared) {
+    if (!declared || declared->kind != GpTy_Param || !declared->def->bound_types)
+        return NULL;
+    for (uint32_t i = 0; i < declared->def->bound_count; i++)
+        if (declared->def->bound_types[i])
+            return declared->def->bound_types[i];
+    return NULL;
+}
+
+/* "fn(i32) -> f32" */
+static const char *fn_text(GpBody *b, const GpType *const *params, uint32_t count,
+                           const GpType *ret) {
+    const char *list = "";
+    for (uint32_t i = 0; i < count; i++)
+        list =
+            gp_arena_printf(b->c->arena, "%s%s%s", list, i ? ", " : "", gp_body_name(b, params[i]));
+    return gp_arena_printf(b->c->arena, "fn(%s) -> %s", list, gp_body_name(b, ret));
+}
+
+/* An argument for a parameter of type F: Fn(A, B) -> C: a closure takes its types from the bound, a
+** function must have them. */
+static void check_callable(GpBody *b, const GpCallee *c, GpNode *arg, const GpType *param,
+                           const GpType *bound) {
+    GpSubst s = {(const GpDef *const *)c->def->generics, c->args,
+                 GP_MIN(c->arg_count, c->def->generic_count)};
+    bound = gp_ty_subst(b->c->types, bound, &s);
+    uint32_t count = bound->arg_count - 1;
+    const GpType **want = GP_NEW_ARRAY(b->c->arena, const GpType *, count);
+    for (uint32_t i = 0; i < count; i++)
+        want[i] = bound->args[i].type;
+    const GpType *ret = bound->args[count].type;
+    GpNode *bare = gp_node_bare(arg);
+    if (bare->kind == GpNode_Closure) {
+        bare->type = gp_body_closure(b, bare, want, count, ret);
+        arg->type = bare->type;
+        gp_unify(b->c, param, bare->type);
+        return;
+    }
+    const GpType *t = gp_body_head(b, gp_body_expr(b, arg, NULL));
+    gp_unify(b->c, param, t);
+    if (t->kind != GpTy_FnItem)
+        return;
+    GpFnSig sig = gp_sig_subst(b->c, t->def, t->args, t->arg_count);
+    bool fits = sig.param_count == count && gp_body_unify(b, ret, sig.ret, arg->span);
+    for (uint32_t i = 0; fits && i < count; i++)
+        fits = gp_body_unify(b, want[i], sig.params[i], arg->span);
+    if (!fits)
+        gp_primary_label(gp_diag(b->c->diags, GpDiag_E0631, arg->span), "expected `%s`, found `%s`",
+                         fn_text(b, want, count, ret),
+                         fn_text(b, sig.params, sig.param_count, sig.ret));
+    gp_body_use_fn(b, t->def, arg->span);
+}
+
+/* A call of a function on numbers, as `max`, with a tile: E0277, naming the one on tiles. */
+static bool report_tile(GpBody *b, const GpCallee *c, GpNodeList args, uint32_t at) {
+    const GpType *own = c->declared ? c->declared[at] : NULL;
+    const GpType *t = gp_body_head(b, c->params[at]);
+    if (!own || own->kind != GpTy_Param || !own->def->bound_count || !c->def->is_std ||
+        !gp_ty_is_lang(t, GpLang_Tile) || gp_implements(b->c, t, own->def->bounds[0]))
+        return false;
+    const char *trait = own->def->bounds[0]->name->name, *type = gp_body_name(b, t);
+    GpDiag *d = gp_diag(
+        b->c->diags, GpDiag_E0277, c->span,
+        gp_arena_printf(b->c->arena, "the trait bound `%s: %s` is not satisfied", type, trait));
+    gp_primary_label(d, "the trait `%s` is not implemented for `%s`", trait, type);
+    const char *name = gp_arena_printf(b->c->arena, "%s_tile", c->def->name->name);
+    if (!gp_find_name(b->c, b->fn, gp_intern_cstr(b->c->names, name), GpNs_Value))
+        return true;
+    const char *like = gp_body_text(b, args.at[at]->span);
+    for (uint32_t i = 0; i < args.len; i++)
+        if (gp_node_bare(args.at[i])->kind == GpNode_Lit) {
+            gp_help(d,
+                    "`%s` takes numbers; on tiles it is `%s`, where a number is spread: "
+                    "`constant(%s, %s.shape())`",
+                    c->def->name->name, name, gp_body_text(b, args.at[i]->span), like);
+            return true;
+        }
+    gp_help(d, "`%s` takes numbers; on tiles it is `%s`", c->def->name->name, name);
+    return true;
+}
+
+/* One argument; false after the report of a tile that was given for a number. */
+static bool check_arg(GpBody *b, const GpCallee *c, GpNodeList args, uint32_t at, GpReason why) {
+    const GpType *bound = c->declared ? gp_fn_bound(c->declared[at]) : NULL;
+    if (bound) {
+        check_callable(b, c, args.at[at], c->params[at], bound);
+        return true;
+    }
+    b->alike = (GpArgs){args, c->receiver};
+    gp_body_expect(b, args.at[at], c->params[at], why);
+    b->alike = (GpArgs){0};
+    return !report_tile(b, c, args, at);
+}
+
+static bool is_late(const GpCallee *c, GpNode *arg, uint32_t at) {
+    return (c->declared && gp_fn_bound(c->declared[at])) ||
+           gp_node_bare(arg)->kind == GpNode_Closure;
+}
+
+void gp_check_args(GpBody *b, const GpCallee *c, GpNode *call, GpNodeList args) {
+    if (args.len != c->count) {
+        for (uint32_t i = 0; i < args.len; i++)
+            gp_body_expr(b, args.at[i], i < c->count ? c->params[i] : NULL);
+        report_count(b, c, call, args);
+        return;
+    }
+    GpReason why = {c->span,
+                    gp_arena_printf(b->c->arena, "arguments to this %s are incorrect", c->noun),
+                    c->def};
+    for (int pass = 0; pass < 2; pass++) /* closures last: the others tell their types */
+        for (uint32_t i = 0; i < args.len; i++) {
+            if (is_late(c, args.at[i], i) != (pass == 1) || check_arg(b, c, args, i, why))
+                continue;
+            b->pending.at[c->bounds].is_done = true;
+            for (i++; i < args.len; i++)
+                gp_body_expr(b, args.at[i], NULL);
+            return;
+        }
+}
+
+void gp_guide_by_result(GpBody *b, const GpType *ret, const GpType *hint) {
+    if (!hint)
+        return;
+    hint = gp_body_head(b, hint);
+    ret = gp_body_head(b, ret);
+    if (hint->kind == GpTy_Infer || hint->kind == GpTy_Ref || hint->kind == GpTy_Error ||
+        !ret->has_infer)
+        return;
+    gp_unify(b->c, ret, hint);
+}
+
+void gp_forget_args(GpBody *b, GpNodeList args) {
+    for (uint32_t i = 0; i < args.len; i++)
+        gp_body_expr(b, args.at[i], NULL);
+}
