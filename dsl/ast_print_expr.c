@@ -362,6 +362,8 @@ void gp_print_Macro(GpPrinter *p, const GpAstMacro *n) {
     if (has_lines)
         gp_print_puts(p, "\n");
     gp_print_list(p, n->args, ", ");
+    if (n->has_comma)
+        gp_print_puts(p, ",");
     if (n->repeat)
         print_repeat_inner(p, GP_AS(Repeat, n->repeat));
     gp_print_node(p, n->tokens);

@@ -223,7 +223,7 @@ static const GpType *settle_type(GpBody *b, const GpType *t, GpSpan span, const 
     t = gp_zonk(b->c, t);
     if (!t->has_infer)
         return t;
-    if (gp_diags_errors(b->c->diags) == 0)
+    if (gp_diags_errors(b->c->diags) == b->errors_before)
         report_unknown(b, span, t, of);
     return gp_body_error(b);
 }
@@ -255,7 +255,7 @@ static const GpRes *settle_res(GpBody *b, const GpRes *res, GpSpan span) {
             args[i].type = settle_type(b, args[i].type, span, NULL);
         } else if ((args[i].kind == GpGArg_Const && args[i].value->kind == GpConst_Infer) ||
                    (args[i].kind == GpGArg_Shape && args[i].shape->kind == GpShape_Infer)) {
-            if (gp_diags_errors(b->c->diags) == 0)
+            if (gp_diags_errors(b->c->diags) == b->errors_before)
                 report_unknown_const(b, span, res->def->generics[i]);
         }
     }
@@ -357,7 +357,7 @@ static bool is_local(void *ud, GpSym name, GpSpan span) {
 }
 
 static void begin(GpBody *b, GpCheck *c, GpDef *fn) {
-    *b = (GpBody){.c = c, .fn = fn};
+    *b = (GpBody){.c = c, .fn = fn, .errors_before = gp_diags_errors(c->diags)};
     b->ret_span = b->diverged_at = GP_NO_SPAN;
     c->is_local = is_local;
     c->is_local_ud = b;

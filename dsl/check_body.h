@@ -104,6 +104,7 @@ typedef struct GpBody {
     bool diverges; /* what follows cannot be reached */
     bool is_const; /* a constant's value: no locals, no calls of non-const things */
     bool has_reported_infer;
+    uint32_t errors_before; /* of the module */
 } GpBody;
 
 /* ---- check.c */

@@ -120,10 +120,9 @@ GpVal gp_spot_read(GpLower *lo, const GpSpot *s, GpSpan span) {
 void gp_spot_write(GpLower *lo, const GpSpot *s, GpVal v, GpSpan span) {
     switch (s->kind) {
     case GpSpot_Var: {
-        GpLeaf *row = gp_lower_row(lo, s->var) + s->off;
         gp_assert(s->off + v.count <= s->var->count);
         if (v.count)
-            memmove(row, v.at, v.count * sizeof *row);
+            memmove(gp_lower_row(lo, s->var) + s->off, v.at, v.count * sizeof *v.at);
         return;
     }
     case GpSpot_Memory:

@@ -457,7 +457,8 @@ GpVar *gp_lower_find_var(GpLower *lo, const GpLocal *local) {
 }
 
 GpLeaf *gp_lower_row(GpLower *lo, const GpVar *var) {
-    return var->last ? var->last : lo->leaves.at + var->base;
+    GpLeaf *first = var->last ? var->last : lo->leaves.at;
+    return var->last || !first ? first : first + var->base;
 }
 
 GpLowerScope gp_lower_open_scope(GpLower *lo) {

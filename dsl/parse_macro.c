@@ -43,6 +43,7 @@ GpNode *gp_parse_macro(GpParser *p, GpNode *path) {
     macro->open = open;
     macro->has_args = has_args;
     macro->args = gp_parser_list(&args);
+    macro->has_comma = args.len && p->toks[p->partner[open_at] - 1].tok == GpTok_Comma;
     macro->repeat = repeat;
     macro->tokens = tokens;
     keep_tokens(p, &macro->node, open_at);

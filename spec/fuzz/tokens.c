@@ -1,5 +1,5 @@
-/* libFuzzer's mutator for kernel sources: it works on tokens, so that most mutants are read far
-** into the front end. One step in twelve is libFuzzer's own on bytes. */
+/* libFuzzer's mutator for kernel sources: it works on tokens, groups and statements, so that most
+** mutants are read far into the front end. Now and then a step is libFuzzer's own on bytes. */
 #include <ctype.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -99,90 +99,209 @@ static unsigned next_random(unsigned *seed) {
     return *seed >> 8;
 }
 
-/* Replaces data[from, to) by `len` bytes of `text`; the new size, or the old one when too large. */
-static size_t replace(uint8_t *data, size_t size, size_t max, size_t from, size_t to,
-                      const uint8_t *text, size_t len) {
-    if (size - (to - from) + len > max)
-        return size;
+/* One mutation: what it changes and what was drawn for it. */
+typedef struct Edit {
+    uint8_t *data;
+    size_t size, max;
+    const Tokens *t;
+    uint32_t i, j; /* two tokens */
+    uint32_t end;  /* behind a short run of tokens from i on */
+    unsigned seed;
+} Edit;
+
+/* Puts `len` bytes of text over [from, to); the new size, or the old one when that is too large. */
+static size_t put(const Edit *e, size_t from, size_t to, const void *text, size_t len) {
     uint8_t *copy = malloc(len + 1);
-    if (!copy)
-        return size;
+    size_t size = e->size - (to - from) + len;
+    if (!copy || size > e->max) {
+        free(copy);
+        return e->size;
+    }
     memcpy(copy, text, len);
-    memmove(data + from + len, data + to, size - to);
-    memcpy(data + from, copy, len);
+    memmove(e->data + from + len, e->data + to, e->size - to);
+    memcpy(e->data + from, copy, len);
     free(copy);
-    return size - (to - from) + len;
+    return size;
 }
+
+/* Puts tokens [a, b) of the text over tokens [from, to). */
+static size_t put_tokens(const Edit *e, uint32_t from, uint32_t to, uint32_t a, uint32_t b) {
+    const uint32_t *at = e->t->from;
+    return put(e, at[from], at[to], e->data + at[a], at[b] - at[a]);
+}
+
+static uint8_t last_byte(const Edit *e, uint32_t i) {
+    return e->t->from[i + 1] > e->t->from[i] ? e->data[e->t->from[i + 1] - 1] : ' ';
+}
+
+/* Never of the NUL that strchr finds in every set. */
+static int is_one_of(uint8_t c, const char *set) { return c && strchr(set, c); }
+
+/* ---- tokens -----------------------------------------------------------------------------------
+ */
+
+static size_t drop_run(Edit *e) { return put_tokens(e, e->i, e->end, e->i, e->i); }
+static size_t double_run(Edit *e) { return put_tokens(e, e->i, e->i, e->i, e->end); }
+static size_t copy_run(Edit *e) { return put_tokens(e, e->j, e->j, e->i, e->end); }
+static size_t put_other(Edit *e) { return put_tokens(e, e->i, e->i, e->j, e->j + 1); }
+static size_t put_over(Edit *e) { return put_tokens(e, e->i, e->i + 1, e->j, e->j + 1); }
+
+/* A word for a word, a mark for a mark: most of these parse. */
+static size_t put_like(Edit *e) {
+    while (e->j + 1 < e->t->count && is_word(last_byte(e, e->j)) != is_word(last_byte(e, e->i)))
+        e->j++;
+    return put_over(e);
+}
+
+static size_t put_word(Edit *e, uint32_t to) {
+    const char *word = words[next_random(&e->seed) % (sizeof words / sizeof *words)];
+    char spaced[40] = " ";
+    strncpy(spaced + 1, word, sizeof spaced - 2);
+    return put(e, e->t->from[e->i], e->t->from[to], spaced, strlen(spaced));
+}
+static size_t word_before(Edit *e) { return put_word(e, e->i); }
+static size_t word_over(Edit *e) { return put_word(e, e->i + 1); }
 
 /* The first number from token i on becomes the next one, in its last digit: limits are off by one.
  */
-static size_t nudge(uint8_t *data, size_t size, const Tokens *t, uint32_t i) {
-    for (; i < t->count; i++) {
-        uint8_t *last = &data[t->from[i + 1] - 1];
-        if (t->from[i + 1] > t->from[i] && isdigit(*last)) {
+static size_t nudge(Edit *e) {
+    for (uint32_t i = e->i; i < e->t->count; i++) {
+        uint8_t *last = &e->data[e->t->from[i + 1] - 1];
+        if (e->t->from[i + 1] > e->t->from[i] && isdigit(*last)) {
             *last = (uint8_t)('0' + (*last - '0' + 1) % 10);
             break;
         }
     }
-    return size;
+    return e->size;
 }
 
-static uint8_t last_byte(const uint8_t *data, const Tokens *t, uint32_t i) {
-    return t->from[i + 1] > t->from[i] ? data[t->from[i + 1] - 1] : ' ';
+/* ---- groups and statements --------------------------------------------------------------------
+ */
+
+/* The first group from token i on that opens with one of `openers`: from *from to the result; both
+** are one where there is none. */
+static uint32_t find_group(const Edit *e, uint32_t i, const char *openers, uint32_t *from) {
+    while (i < e->t->count && !is_one_of(last_byte(e, i), openers))
+        i++;
+    *from = i;
+    for (int depth = 0; i < e->t->count; i++) {
+        depth += is_one_of(last_byte(e, i), "([{") ? 1 : 0;
+        depth -= is_one_of(last_byte(e, i), ")]}") ? 1 : 0;
+        if (depth == 0)
+            return i + 1;
+    }
+    return *from;
 }
 
-/* Removes what stands between two ends of statements or fields around token i. */
-static size_t drop_stmt(uint8_t *data, size_t size, size_t max, const Tokens *t, uint32_t i) {
-    uint32_t from = i, to = i;
-    while (from > 0 && !strchr("{};,", last_byte(data, t, from - 1)))
-        from--;
-    while (to < t->count && !strchr(";,}", last_byte(data, t, to)))
-        to++;
-    if (to < t->count && last_byte(data, t, to) != '}')
-        to++;
-    return replace(data, size, max, t->from[from], t->from[to], data, 0);
+/* A group of another place for one of the same kind. */
+static size_t put_group(Edit *e) {
+    uint32_t from, to = find_group(e, e->i, "([{", &from);
+    if (to == from)
+        return e->size;
+    const char opener[] = {(char)last_byte(e, from), '\0'};
+    uint32_t other, end = find_group(e, e->j, opener, &other);
+    return end == other ? e->size : put_tokens(e, from, to, other, end);
 }
+
+/* What stands around token i between two ends of statements or fields: from *from to the result. */
+static uint32_t find_stmt(const Edit *e, uint32_t i, uint32_t *from) {
+    uint32_t to = i;
+    for (*from = i; *from > 0 && !is_one_of(last_byte(e, *from - 1), "{};,");)
+        --*from;
+    while (to < e->t->count && !is_one_of(last_byte(e, to), ";,}"))
+        to++;
+    return to < e->t->count && last_byte(e, to) != '}' ? to + 1 : to;
+}
+
+static size_t drop_stmt(Edit *e) {
+    uint32_t from, to = find_stmt(e, e->i, &from);
+    return put_tokens(e, from, to, from, from);
+}
+
+static size_t copy_stmt(Edit *e) {
+    uint32_t at, from, to = find_stmt(e, e->i, &from);
+    find_stmt(e, e->j, &at);
+    return put_tokens(e, at, at, from, to);
+}
+
+/* Statements in forms that programs seldom use; each $ is a name of the text. */
+static const char *const phrases[] = {
+    "let a = $;",
+    "let mut a = $; a = $;",
+    "let a; if $ { a = $; } a;",
+    "if let a = $ { $; }",
+    "if let Some(a) = $ && $ { $; }",
+    "let Some(a) = $ else { return; };",
+    "match $ { a => {} }",
+    "match $ { $ => {}, _ => $ }",
+    "match $ { ref mut a => { *a = $; } }",
+    "while let Some(a) = $ { $; break; }",
+    "loop { $; if $ { break; } $ = $; }",
+    "for a in 0..$ { $; continue; }",
+    "let a = &mut $; let b = &$; *a = $; b;",
+    "let a = &$; $ = $; a;",
+    "let a = &mut $; a[0] = $; $; a;",
+    "let a = ($, $); a.0; $; a;",
+    "let [a, b] = $;",
+    "let mut a = || $; a(); $;",
+    "let a = move || $; $; a();",
+    "let a: [i32; 2] = [$; 2]; let b: &[i32] = &a;",
+    "let a = 'l: { if $ { break 'l $; } $ };",
+    "return $;",
+};
+
+static const char *name_near(Edit *e, size_t *len) {
+    for (uint32_t k = 0; k < 64; k++) {
+        uint32_t i = (e->i + next_random(&e->seed) % 64) % e->t->count;
+        uint32_t at = e->t->from[i], end = e->t->from[i + 1];
+        while (at < end && isspace(e->data[at]))
+            at++;
+        *len = end - at;
+        if (at < end && (isalpha(e->data[at]) || e->data[at] == '_'))
+            return (const char *)e->data + at;
+    }
+    *len = 1;
+    return "a";
+}
+
+static size_t put_phrase(Edit *e) {
+    char text[400];
+    size_t len = 0;
+    const char *phrase = phrases[next_random(&e->seed) % (sizeof phrases / sizeof *phrases)];
+    for (; *phrase; phrase++) {
+        size_t part = 1;
+        const char *name = *phrase == '$' ? name_near(e, &part) : phrase;
+        if (part > sizeof text - len)
+            return e->size;
+        memcpy(text + len, name, part);
+        len += part;
+    }
+    uint32_t at;
+    find_stmt(e, e->i, &at);
+    return put(e, e->t->from[at], e->t->from[at], text, len);
+}
+
+/* One row for each share of the mutants. */
+static size_t (*const edits[])(Edit *e) = {
+    drop_run,  double_run,  copy_run,  put_other,  put_over,   put_like,
+    put_like,  word_before, word_over, nudge,      put_group,  put_group,
+    drop_stmt, copy_stmt,   copy_stmt, put_phrase, put_phrase,
+};
 
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed) {
     static Tokens t; /* too large for the stack of a sanitizer */
+    unsigned kinds = sizeof edits / sizeof *edits;
     split(data, size, &t);
-    unsigned kind = next_random(&seed) % 12;
-    if (kind == 0 || t.count < 2)
+    unsigned kind = next_random(&seed) % (kinds + 1);
+    if (kind == kinds || t.count < 2)
         return LLVMFuzzerMutate(data, size, max_size);
-    uint32_t i = next_random(&seed) % t.count, j = next_random(&seed) % t.count;
-    uint32_t run = 1 + next_random(&seed) % 8, end = i + run < t.count ? i + run : t.count;
-    const char *word = words[next_random(&seed) % (sizeof words / sizeof *words)];
-    char spaced[40];
-    spaced[0] = ' ';
-    strncpy(spaced + 1, word, sizeof spaced - 2);
-    spaced[sizeof spaced - 1] = '\0';
-    const uint8_t *other = data + t.from[j];
-    uint32_t other_len = t.from[j + 1] - t.from[j];
-    if (kind == 8)
-        return nudge(data, size, &t, i);
-    if (kind == 9)
-        return drop_stmt(data, size, max_size, &t, i);
-    if (kind >= 10) { /* a word for a word, a mark for a mark: most of these parse */
-        while (j + 1 < t.count &&
-               is_word(last_byte(data, &t, j)) != is_word(last_byte(data, &t, i)))
-            j++;
-        return replace(data, size, max_size, t.from[i], t.from[i + 1], data + t.from[j],
-                       t.from[j + 1] - t.from[j]);
-    }
-    if (kind == 1)
-        return replace(data, size, max_size, t.from[i], t.from[end], data, 0);
-    if (kind == 2)
-        return replace(data, size, max_size, t.from[i], t.from[i], data + t.from[i],
-                       t.from[end] - t.from[i]);
-    if (kind == 3)
-        return replace(data, size, max_size, t.from[i], t.from[i + 1], other, other_len);
-    if (kind == 4)
-        return replace(data, size, max_size, t.from[i], t.from[i], other, other_len);
-    if (kind == 5)
-        return replace(data, size, max_size, t.from[j], t.from[j], data + t.from[i],
-                       t.from[end] - t.from[i]);
-    uint32_t to = kind == 6 ? t.from[i + 1] : t.from[i];
-    return replace(data, size, max_size, t.from[i], to, (const uint8_t *)spaced, strlen(spaced));
+    Edit e = {.data = data, .size = size, .max = max_size, .t = &t};
+    e.i = next_random(&seed) % t.count;
+    e.j = next_random(&seed) % t.count;
+    uint32_t run = 1 + next_random(&seed) % 8;
+    e.end = e.i + run < t.count ? e.i + run : t.count;
+    e.seed = seed;
+    return edits[kind](&e);
 }
 
 /* The start of one source up to a token, then the rest of the other from a token. */

@@ -139,6 +139,8 @@ fn macros() {
     ptx_asm!("add.u32 %0, %1, %2;", out("=r") x, in("r") y, options(register_only));
     matches!(x, Some(_) | None);
     let t = name! { a => b };
+    call!(a::b,);
+    call!(a::b, c);
     launch! { kernel: f, args: [slice(a)] }
     std::println!("{x} {}", y = 3);
     empty!();
