@@ -71,6 +71,7 @@ typedef struct GpEmit {
     uint32_t *uses;      /* CPU tile: by value id */
     GpTileGpu *gpu;      /* GPU tile */
     uint64_t exchange_room; /* GPU tile: what an earlier try found the exchange buffer to need */
+    GpUnpiped unpiped;   /* GPU tile: why there is no pipe */
     GpPipe *pipe;        /* GPU tile: NULL when all threads do the same */
     GpAsync *async;      /* GPU tile: NULL when no products' operands come by cp.async */
     uint64_t scratch;    /* CPU: bytes of buffers so far */

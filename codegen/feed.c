@@ -34,13 +34,18 @@ static bool is_view_op(const GpInst *inst) {
     return inst->op == GpOp_Permute && gp_feed_axes(&inst->results[0]->type->shape, a);
 }
 
-bool gp_feed_view(const GpFeeds *f, const GpValue *v, GpFeedView *out) {
-    out->is_swapped = false;
+const GpInst *gp_feed_origin(const GpValue *v, bool *is_swapped) {
+    *is_swapped = false;
     while (v->inst && is_view_op(v->inst)) {
-        out->is_swapped ^= v->inst->op == GpOp_Permute && is_swap(v->inst);
+        *is_swapped ^= v->inst->op == GpOp_Permute && is_swap(v->inst);
         v = v->inst->operands[0];
     }
-    out->feed = v->inst ? gp_map_get(&f->of, v->inst) : NULL;
+    return v->inst;
+}
+
+bool gp_feed_view(const GpFeeds *f, const GpValue *v, GpFeedView *out) {
+    const GpInst *origin = gp_feed_origin(v, &out->is_swapped);
+    out->feed = origin ? gp_map_get(&f->of, origin) : NULL;
     return out->feed != NULL;
 }
 

@@ -40,6 +40,8 @@ typedef struct GpFeedView {
 /* Finds the loads that `fits` takes and nothing but products reads. It fills in the rest of *out. */
 void gp_feeds_find(GpEmit *e, GpFeeds *f,
                    bool (*fits)(const GpEmit *e, const GpInst *load, GpFeed *out));
+/* What makes a value, below changes of shape; NULL: a parameter. */
+const GpInst *gp_feed_origin(const GpValue *v, bool *is_swapped);
 bool gp_feed_view(const GpFeeds *f, const GpValue *v, GpFeedView *out);
 /* Lines, width and panels of a tile of the load's shape; false: it is no matrix of whole panels. */
 bool gp_feed_set_panels(GpFeed *f);

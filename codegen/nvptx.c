@@ -117,6 +117,7 @@ static void fill_launch(GpEmit *e, GpImage *image) {
     image->cluster[0] = image->cluster[1] = image->cluster[2] = 1;
     if (e->is_tile)
         image->schedule = (GpSchedule){(uint8_t)(image->threads / 32), 1, 1, 1};
+    image->unpiped = e->unpiped;
     if (e->pipe)
         gp_pipe_describe(e, image);
     if (e->async) {
@@ -138,6 +139,8 @@ static void print_launch(GpEmit *e, GpText *text) {
     for (int i = 0; i < GpScheduleKey_count; i++)
         gp_text_printf(text, " %s %u", gp_schedule_info[i].name,
                        *gp_schedule_at(&image.schedule, (GpScheduleKey)i));
+    if (image.unpiped != GpUnpiped_None)
+        gp_text_printf(text, "\n// not warp-specialised: %s", gp_unpiped_text[image.unpiped]);
     gp_text_puts(text, "\n");
 }
 

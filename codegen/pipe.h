@@ -113,8 +113,8 @@ void gp_pipe_plan(GpEmit *e);
 uint32_t gp_pipe_block_threads(const GpPipe *p);
 uint32_t gp_pipe_tile_threads(const GpPipe *p); /* those that hold tiles */
 
-/* pipe_channel.c: false when the loads and stores do not fit shared memory. */
-bool gp_pipe_place_channels(GpEmit *e, GpPipe *p);
+/* pipe_channel.c */
+GpUnpiped gp_pipe_place_channels(GpEmit *e, GpPipe *p);
 
 /* pipe_abi.c */
 void gp_pipe_add_maps(GpEmit *e, GpPipe *p);

@@ -118,17 +118,19 @@ static bool make_channels(GpEmit *e, GpPipe *p) {
 }
 
 /* As many stages as fit beside `staging` bytes; rings share alike. */
-static bool place_channels(GpPipe *p, uint64_t staging, uint32_t most) {
+static GpUnpiped place_channels(GpPipe *p, uint64_t staging, uint32_t most) {
     uint64_t fixed = p->exchange_room + staging, ring = 0, at = staging;
     for (uint32_t i = 0; i < p->channel_count; i++) {
         const GpChannel *c = &p->channels[i];
         uint64_t *sum = c->is_ring ? &ring : &fixed;
         *sum += c->stage_bytes + BARRIER_BYTES;
     }
-    uint64_t stages = ring && fixed < GP_PIPE_SHARED ? (GP_PIPE_SHARED - fixed) / ring : 0;
+    if (!ring)
+        return GpUnpiped_Loop;
+    uint64_t stages = fixed < GP_PIPE_SHARED ? (GP_PIPE_SHARED - fixed) / ring : 0;
     stages = GP_MIN(stages, most);
     if (stages < LEAST_STAGES)
-        return false;
+        return GpUnpiped_Shared;
     p->staging = 0;
     for (uint32_t i = 0; i < p->channel_count; i++) {
         GpChannel *c = &p->channels[i];
@@ -142,7 +144,7 @@ static bool place_channels(GpPipe *p, uint64_t staging, uint32_t most) {
     }
     p->exchange_at = at;
     p->shared_bytes = at;
-    return true;
+    return GpUnpiped_None;
 }
 
 /* ---- Stores ------------------------------------------------------------------------------ */
@@ -207,14 +209,13 @@ static uint64_t find_stores(GpEmit *e, GpPipe *p) {
 }
 
 /* Stores go without staging where it would leave less than two stages. */
-bool gp_pipe_place_channels(GpEmit *e, GpPipe *p) {
+GpUnpiped gp_pipe_place_channels(GpEmit *e, GpPipe *p) {
     if (!make_channels(e, p))
-        return false;
+        return GpUnpiped_Place;
     uint32_t asked = e->fn->schedule.stages, most = asked ? asked : GP_PIPE_MOST_STAGES;
     uint64_t staging = find_stores(e, p);
-    if (staging && place_channels(p, staging, most))
-        return true;
+    if (staging && place_channels(p, staging, most) == GpUnpiped_None)
+        return GpUnpiped_None;
     p->store_count = 0;
     return place_channels(p, 0, most);
 }
-

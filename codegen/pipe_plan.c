@@ -19,20 +19,36 @@ uint32_t gp_pipe_block_threads(const GpPipe *p) {
 
 /* ---- Which loads and products ------------------------------------------------------------ */
 
-static bool can_feed(const GpEmit *e, const GpInst *load, GpFeed *out) {
+/* Why the accelerator cannot bring the load's tile. */
+static GpUnpiped ask_load(const GpEmit *e, const GpInst *load, GpFeed *out) {
     const GpIrParam *p = gp_feed_tensor(e, load);
-    return p && p->aligned16 && p->unit_stride && !p->is_written && load->imm.u == 0 &&
-           load->results[0]->type->shape.rank <= TMA_RANK && gp_feed_set_panels(out) &&
-           out->lines <= GP_PIPE_MOST_LINES &&
-           (out->panels == 1 || out->panel_bytes == GP_FEED_LINE_BYTES);
+    if (!p)
+        return GpUnpiped_Made;
+    if (p->is_written)
+        return GpUnpiped_Written;
+    if (!p->aligned16 || !p->unit_stride)
+        return GpUnpiped_Unaligned;
+    bool is_box = load->imm.u == 0 && load->results[0]->type->shape.rank <= TMA_RANK &&
+                  gp_feed_set_panels(out) && out->lines <= GP_PIPE_MOST_LINES &&
+                  (out->panels == 1 || out->panel_bytes == GP_FEED_LINE_BYTES);
+    return is_box ? GpUnpiped_None : GpUnpiped_Tile;
+}
+
+static bool can_feed(const GpEmit *e, const GpInst *load, GpFeed *out) {
+    return ask_load(e, load, out) == GpUnpiped_None;
 }
 
 typedef struct Survey {
     GpEmit *e;
     GpPipe *pipe;
     uint32_t products;
-    bool is_fit;
+    GpUnpiped why; /* the first reason that was met */
 } Survey;
+
+static void note(Survey *s, GpUnpiped why) {
+    if (s->why == GpUnpiped_None)
+        s->why = why;
+}
 
 /* The roles part for ever at a jump or at a check that ends the block. */
 static bool parts_roles(const GpInst *inst) {
@@ -44,7 +60,8 @@ static bool parts_roles(const GpInst *inst) {
 static void survey_inst(GpInst *inst, void *ud) {
     Survey *s = ud;
     s->products += inst->op == GpOp_Mma;
-    s->is_fit &= !parts_roles(inst);
+    if (parts_roles(inst))
+        note(s, GpUnpiped_Jump);
 }
 
 /* Which axis of an operand is innermost must suit its type. */
@@ -55,15 +72,31 @@ static bool is_operand_fit(const GpFeedView *v, bool is_b, const GpWgmmaRow *row
     return row->has_transpose && v->feed->panel_bytes == GP_FEED_LINE_BYTES;
 }
 
-static bool is_product_fit(Survey *s, const GpInst *mma) {
+/* Why an operand is not in shared memory. */
+static GpUnpiped ask_operand(const Survey *s, const GpValue *v) {
+    bool is_swapped;
+    const GpInst *origin = gp_feed_origin(v, &is_swapped);
+    if (!origin || origin->op != GpOp_LoadTile)
+        return GpUnpiped_Computed;
+    GpFeed feed = {.load = origin};
+    GpUnpiped why = ask_load(s->e, origin, &feed);
+    return why == GpUnpiped_None ? GpUnpiped_Reader : why;
+}
+
+static GpUnpiped ask_product(Survey *s, const GpInst *mma) {
     const GpWgmmaRow *a, *b;
+    const GpFeeds *feeds = &s->pipe->feeds;
     GpFeedView view;
-    if (!gp_wgmma_find(mma, &a, &b) || !gp_feed_view(&s->pipe->feeds, mma->operands[1], &view) ||
-        !is_operand_fit(&view, true, b))
-        return false;
-    if (gp_feed_view(&s->pipe->feeds, mma->operands[0], &view))
-        return is_operand_fit(&view, false, a);
-    return a->has_transpose; /* from registers */
+    if (!gp_wgmma_find(mma, &a, &b))
+        return GpUnpiped_Product;
+    if (!gp_feed_view(feeds, mma->operands[1], &view))
+        return ask_operand(s, mma->operands[1]);
+    if (!is_operand_fit(&view, true, b))
+        return GpUnpiped_Layout;
+    if (gp_feed_view(feeds, mma->operands[0], &view))
+        return is_operand_fit(&view, false, a) ? GpUnpiped_None : GpUnpiped_Layout;
+    bool is_in_registers = a->has_transpose;
+    return is_in_registers ? GpUnpiped_None : ask_operand(s, mma->operands[0]);
 }
 
 /* As many as the rows and the schedule allow. */
@@ -77,22 +110,12 @@ static uint32_t fit_warpgroups(const GpInst *mma, uint32_t warps) {
 
 static void check_product(GpInst *inst, void *ud) {
     Survey *s = ud;
-    if (inst->op != GpOp_Mma || !s->is_fit)
+    if (inst->op != GpOp_Mma || s->why != GpUnpiped_None)
         return;
     uint32_t n = fit_warpgroups(inst, s->e->fn->schedule.warps);
-    s->is_fit = n && (!s->pipe->warpgroups || s->pipe->warpgroups == n) && is_product_fit(s, inst);
+    bool is_fit = n && (!s->pipe->warpgroups || s->pipe->warpgroups == n);
     s->pipe->warpgroups = n;
-}
-
-static bool find_feeds(GpEmit *e, GpPipe *p) {
-    Survey s = {.e = e, .pipe = p, .is_fit = true};
-    GpIrFn *fn = (GpIrFn *)(uintptr_t)e->fn;
-    gp_ir_walk(fn, GpWalk_Before, survey_inst, &s);
-    if (!s.is_fit || !s.products)
-        return false;
-    gp_feeds_find(e, &p->feeds, can_feed);
-    gp_ir_walk(fn, GpWalk_Before, check_product, &s);
-    return s.is_fit;
+    note(s, is_fit ? ask_product(s, inst) : GpUnpiped_Rows);
 }
 
 /* ---- Registers --------------------------------------------------------------------------- */
@@ -114,13 +137,34 @@ static bool fits_registers(const GpEmit *e, const GpPipe *p) {
     return most / gp_pipe_tile_threads(p) <= MOST_SUMS;
 }
 
+static GpUnpiped ask_all(Survey *s) {
+    GpEmit *e = s->e;
+    GpPipe *p = s->pipe;
+    if (e->target->sm != 90 || !e->target->is_arch)
+        return GpUnpiped_Target;
+    if (e->fn->schedule.stages == 1)
+        return GpUnpiped_Asked;
+    gp_feeds_find(e, &p->feeds, can_feed);
+    gp_ir_walk((GpIrFn *)(uintptr_t)e->fn, GpWalk_Before, check_product, s);
+    if (s->why == GpUnpiped_None)
+        note(s, gp_pipe_place_channels(e, p));
+    if (s->why == GpUnpiped_None && !fits_registers(e, p))
+        note(s, GpUnpiped_Registers);
+    if (s->why == GpUnpiped_None && !gp_pipe_slice(e, p))
+        note(s, GpUnpiped_Slice);
+    return s->why;
+}
+
 void gp_pipe_plan(GpEmit *e) {
-    if (!e->is_tile || e->target->sm != 90 || !e->target->is_arch)
-        return;
     GpPipe *p = GP_NEW(e->arena, GpPipe);
+    Survey s = {.e = e, .pipe = p};
     p->exchange_room = GP_MAX(e->exchange_room, (uint64_t)EXCHANGE_RESERVE);
-    if (!find_feeds(e, p) || !gp_pipe_place_channels(e, p) || !fits_registers(e, p) ||
-        !gp_pipe_slice(e, p) || e->fn->schedule.stages == 1)
+    if (e->is_tile)
+        gp_ir_walk((GpIrFn *)(uintptr_t)e->fn, GpWalk_Before, survey_inst, &s);
+    if (!s.products)
+        return;
+    e->unpiped = ask_all(&s);
+    if (e->unpiped != GpUnpiped_None)
         return;
     p->uses = gp_ir_count_uses(e->fn, e->arena);
     gp_pipe_schedule(e, p);

@@ -116,6 +116,7 @@ typedef struct GpImage {
     uint32_t shared_bytes;   /* dynamic shared memory */
     uint32_t cluster[3];     /* 1, 1, 1: none */
     GpSchedule schedule;     /* tile track: what the compiler chose; nothing of it is 0 */
+    GpUnpiped unpiped;       /* tile track */
     bool is_persistent;      /* tile track: launched with as many blocks as run at once, along x; they
                              ** walk the virtual grid (GpParam_Grid) themselves */
     bool is_dependent;       /* it waits for the kernel ahead in its stream by itself, and so may be

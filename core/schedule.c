@@ -7,6 +7,11 @@ const GpScheduleInfo gp_schedule_info[GpScheduleKey_count] = {
 #include "core/schedule.def"
 };
 
+const char *const gp_unpiped_text[GpUnpiped_count] = {
+#define GP_UNPIPED(id, text) text,
+#include "core/unpiped.def"
+};
+
 bool gp_schedule_find(GpStr name, GpScheduleKey *out) {
     for (int i = 0; i < GpScheduleKey_count; i++) {
         if (!gp_str_eq(name, gp_str_from(gp_schedule_info[i].name)))

@@ -35,4 +35,12 @@ void gp_schedule_print_values(GpScheduleKey key, GpText *out);
 /* What `over` says, and for the rest what `under` says. */
 GpSchedule gp_schedule_merge(GpSchedule over, GpSchedule under);
 
+/* Why a tile kernel's products run as other operations do. */
+typedef enum GpUnpiped {
+#define GP_UNPIPED(id, text) GpUnpiped_##id,
+#include "core/unpiped.def"
+    GpUnpiped_count
+} GpUnpiped;
+extern const char *const gp_unpiped_text[GpUnpiped_count];
+
 #endif

@@ -481,6 +481,9 @@ static int kernel_info(lua_State *L) {
     lua_pushnumber(L, device->max_resident ? (double)info.blocks * threads / device->max_resident : 0);
     lua_setfield(L, -2, "occupancy");
     if (image->threads) push_schedule(L, image->schedule);
+    if (image->unpiped == GpUnpiped_None) return 1;
+    lua_pushstring(L, gp_unpiped_text[image->unpiped]);
+    lua_setfield(L, -2, "unpiped");
     return 1;
 }
 
@@ -521,11 +524,11 @@ const GpLuaFn gp_lua_kernel_methods[] = {
      "The text of a stage, \"ir\", \"llvm\", \"ptx\" or \"asm\", of what was launched last or of "
      "what its options give."},
     {"info", kernel_info,
-     "kernel:info(args..) -> {device, threads, registers, local_bytes, shared_bytes, blocks, occupancy, warps, stages, cluster, persistent}",
+     "kernel:info(args..) -> {device, threads, registers, local_bytes, shared_bytes, blocks, occupancy, warps, stages, cluster, persistent, unpiped}",
      "What such a launch takes of a GPU: threads a block, registers and bytes of local memory (spills) a "
      "thread, shared memory a block, blocks a multiprocessor holds at once and the part of its threads "
-     "that they are; and the schedule that the compiler chose for a tile kernel. On the CPU only "
-     "`device`. Compiles, and does not launch."},
+     "that they are; and the schedule that the compiler chose for a tile kernel. `unpiped` says why a "
+     "kernel with products is not warp-specialised, where it is not. On the CPU only `device`. Compiles, and does not launch."},
     {"__tostring", kernel_tostring, "tostring(kernel) -> string", "Its name."},
     {NULL, NULL, NULL, NULL},
 };

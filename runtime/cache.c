@@ -62,7 +62,8 @@ static void put_image(GpText *t, const GpImage *m) {
                                 m->param_count, m->site_count,  m->map_count,  m->is_persistent,
                                 m->is_dependent,
                                 (uint32_t)m->written, (uint32_t)(m->written >> 32),
-                                (uint32_t)m->overwrites, (uint32_t)(m->overwrites >> 32)};
+                                (uint32_t)m->overwrites, (uint32_t)(m->overwrites >> 32),
+                                (uint32_t)m->unpiped};
     for (size_t i = 0; i < GP_COUNT(numbers); i++)
         put_u32(t, numbers[i]);
     gp_text_add(t, (const char *)&m->schedule, sizeof m->schedule);
@@ -197,6 +198,7 @@ static void get_scalars(Reader *r, GpImage *m) {
     m->written |= (uint64_t)get_u32(r) << 32;
     m->overwrites = get_u32(r);
     m->overwrites |= (uint64_t)get_u32(r) << 32;
+    m->unpiped = (GpUnpiped)get_below(r, GpUnpiped_count);
     _Static_assert(sizeof m->schedule == sizeof(uint32_t), "bytes without gaps");
     uint32_t schedule = get_u32(r);
     memcpy(&m->schedule, &schedule, sizeof schedule);

@@ -54,7 +54,7 @@ static bool is_same(const GpImage *a, const GpImage *b) {
     bool is_equal = strcmp(a->name, b->name) == 0 && strcmp(a->entry, b->entry) == 0 &&
                     a->ptx_len == b->ptx_len && memcmp(a->ptx, b->ptx, a->ptx_len + 1) == 0 &&
                     a->param_count == b->param_count && a->site_count == b->site_count &&
-                    a->param_bytes == b->param_bytes && a->min_sm == b->min_sm &&
+                    a->param_bytes == b->param_bytes && a->min_sm == b->min_sm && a->unpiped == b->unpiped &&
                     a->ptx_version == b->ptx_version && a->cluster[2] == b->cluster[2] &&
                     a->is_persistent == b->is_persistent && a->is_dependent == b->is_dependent && a->map_count == b->map_count;
     for (uint32_t i = 0; is_equal && i < a->param_count; i++)

@@ -101,6 +101,7 @@ static inline GpImage *make_scale(GpSession *s, bool is_gpu) {
                      .cluster = {1, 1, 1},
                      .ptx_version = 80,
                      .min_sm = 80,
+                     .unpiped = GpUnpiped_Jump,
                      .cpu_entry = is_gpu ? NULL : test_scale};
     return gp_image_copy(s, &image);
 }
