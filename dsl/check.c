@@ -344,9 +344,9 @@ static void add_param(GpBody *b, GpNode *n, const GpType *type) {
     }
     GpAstParam *p = GP_AS(Param, n);
     uint32_t first = b->locals.len, visible = b->visible.len;
-    gp_body_pat(b, p->pat, type, p->type, NULL);
+    if (gp_body_pat(b, p->pat, type, p->type, NULL))
+        gp_body_irrefutable(b, p->pat, type, "function argument");
     check_names(b, first, visible);
-    gp_body_irrefutable(b, p->pat, type, "function argument");
     for (uint32_t i = first; i < b->locals.len; i++)
         b->locals.at[i]->is_param = true;
     n->type = type;

@@ -230,8 +230,9 @@ void gp_body_cond(GpBody *b, GpNode *n);
 void gp_body_diverge(GpBody *b, GpNode *n);
 
 /* ---- check_pat.c */
-/* Checks a pattern against the type of the value and makes its bindings visible. */
-void gp_body_pat(GpBody *b, GpNode *pat, const GpType *type, GpNode *type_node, GpNode *init);
+/* Checks a pattern against the type of the value and makes its bindings visible; false after a
+** report. */
+bool gp_body_pat(GpBody *b, GpNode *pat, const GpType *type, GpNode *type_node, GpNode *init);
 
 /* ---- check_match.c */
 const GpType *gp_check_match(GpBody *b, GpNode *n, const GpType *hint);

@@ -17,8 +17,8 @@ static void check_params(GpBody *b, GpAstClosure *cl, GpClosureSig *sig, const G
             t = gp_fresh_type(b->c, GpInfer_Any);
         sig->params[i] = t;
         p->node.type = t;
-        gp_body_pat(b, p->pat, t, p->type, NULL);
-        gp_body_irrefutable(b, p->pat, t, "function argument");
+        if (gp_body_pat(b, p->pat, t, p->type, NULL))
+            gp_body_irrefutable(b, p->pat, t, "function argument");
     }
 }
 

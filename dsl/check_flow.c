@@ -270,8 +270,8 @@ const GpType *gp_check_for(GpBody *b, GpNode *n, const GpType *hint) {
     GpAstFor *f = GP_AS(For, n);
     uint32_t visible = b->visible.len;
     const GpType *item = check_iter(b, f->iter);
-    gp_body_pat(b, f->pat, item, NULL, NULL);
-    gp_body_irrefutable(b, f->pat, item, "`for` loop binding");
+    if (gp_body_pat(b, f->pat, item, NULL, NULL))
+        gp_body_irrefutable(b, f->pat, item, "`for` loop binding");
     GpFrame frame = {.kind = GpFrame_For, .node = n, .label = f->label};
     check_loop_body(b, &frame, f->body);
     b->visible.len = visible;

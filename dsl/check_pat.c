@@ -503,7 +503,9 @@ static void check_pat(GpBody *b, GpNode *pat, const GpType *type, BindMode mode,
     }
 }
 
-void gp_body_pat(GpBody *b, GpNode *pat, const GpType *type, GpNode *type_node, GpNode *init) {
+bool gp_body_pat(GpBody *b, GpNode *pat, const GpType *type, GpNode *type_node, GpNode *init) {
     PatCtx ctx = {.type_node = type_node, .init = init, .first = b->locals.len};
+    uint32_t errors = gp_diags_errors(b->c->diags);
     check_pat(b, pat, type, Bind_Move, &ctx);
+    return gp_diags_errors(b->c->diags) == errors;
 }

@@ -39,8 +39,7 @@ static void check_let(GpBody *b, GpAstLet *let) {
     if (let->otherwise)
         check_otherwise(b, let);
     uint32_t first = b->locals.len;
-    gp_body_pat(b, let->pat, type, let->type, let->init);
-    if (!let->otherwise)
+    if (gp_body_pat(b, let->pat, type, let->type, let->init) && !let->otherwise)
         gp_body_irrefutable(b, let->pat, type, "local binding");
     for (uint32_t i = first; i < b->locals.len && !let->init; i++)
         b->infos.at[i].is_deferred = true;

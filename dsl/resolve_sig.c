@@ -118,17 +118,21 @@ static const GpType *const_type_of(GpCollect *k, GpDef *def, GpNode *node) {
     return t;
 }
 
-/* What blocks of a tile kernel share is a Global. */
+/* What blocks of a tile kernel share is a Global, of one element. */
 static void check_static(GpCollect *k, const GpDef *def) {
+    const GpType *t = def->const_type;
     bool is_tile = def->parent && def->parent->track == GpTrack_Tile;
-    if (!is_tile || def->const_type->kind == GpTy_Error ||
-        gp_ty_is_lang(def->const_type, GpLang_Global))
+    bool is_global = gp_ty_is_lang(t, GpLang_Global);
+    bool is_one = !is_global || (t->args[1].shape->kind == GpShape_List && t->args[1].shape->rank == 0);
+    if (t->kind == GpTy_Error || (is_global ? is_one : !is_tile))
         return;
     GpDiag *d = gp_diag(k->c->diags, GpDiag_G0220, def->span,
                         gp_arena_printf(k->c->arena, "a static of type `%s`",
                                         gp_ty_name(k->c->arena, def->const_type)));
-    gp_primary_label(d, "a static of a tile module is a `Global<E, {[]}>`");
-    gp_help(d, "use `const` for a constant");
+    gp_primary_label(d, is_global ? "a `Global` is one element: `Global<E, {[]}>`"
+                                  : "a static of a tile module is a `Global<E, {[]}>`");
+    if (!is_global)
+        gp_help(d, "use `const` for a constant");
 }
 
 void gp_resolve_const_types(GpCollect *k, GpDef *def) {

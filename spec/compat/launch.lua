@@ -2,7 +2,7 @@
 local gpu = require "gpulua"
 local cut = require "cut"
 
-local launch = {}
+local launch = { seed = 1 }
 
 local FLOATS = { f16 = true, bf16 = true, f32 = true, f64 = true }
 local DYNAMIC, POINTED = 40, 4096 -- extents that no type gives
@@ -72,8 +72,8 @@ end
 
 -- Runs the kernel whose parameters are written so: the bytes of what may be written; nil and why not.
 function launch.run(kernel, params, generics)
-  gpu.seed(1)
-  math.randomseed(1)
+  gpu.seed(launch.seed)
+  math.randomseed(launch.seed)
   local args, written = arguments(params, generics)
   if not args then return nil, "no arguments are known for its parameters" end
   local has_tiles = params:find "&mut%s+Tensor" ~= nil

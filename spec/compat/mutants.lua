@@ -1,7 +1,7 @@
 -- Five mutants of each kernel of cutile-rs that is accepted (mutate.lua): each is refused, or computes what the
 -- kernel computes.
 --
---   GPULUA_CUTILE=CHECKOUT gpulua spec/compat/mutants.lua [--all] [FILTER]
+--   GPULUA_CUTILE=CHECKOUT gpulua spec/compat/mutants.lua [--all] [--seed N] [FILTER]
 --
 -- A mutant that is accepted is shown equal by its IR, or by the interpreter on random inputs that are made for the
 -- kernel as it was: one that no longer takes them is refused at the launch. With --all, every place of each kind is
@@ -21,8 +21,19 @@ if not root then
   print "skipped: GPULUA_CUTILE names no checkout of cutile-rs"
   os.exit(0)
 end
-local is_all = arg[1] == "--all"
-local filter = arg[is_all and 2 or 1]
+local is_all, filter
+local at = 1
+while arg[at] do
+  if arg[at] == "--all" then
+    is_all = true
+  elseif arg[at] == "--seed" then
+    at = at + 1
+    launch.seed = assert(math.tointeger(arg[at]), "--seed wants a number")
+  else
+    filter = arg[at]
+  end
+  at = at + 1
+end
 assert(gpu.device "interp")
 
 -- The kernel's IR for some generics, and the kernel; nil and the error when it is refused.

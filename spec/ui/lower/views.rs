@@ -4,6 +4,18 @@ fn padded(z: &mut Tensor<i32, {[4]}>, x: &Tensor<i32, {[-1]}>) {
     let p = make_partition_view(x, shape![4], padding::Nan, dim_map::Identity, new_token_unordered());
     z.store(p.load([0]));
 }
+#[tile]
+fn axes(x: &Tensor<f32, {[-1, -1]}>) {
+    let n = num_tiles(&x.partition(shape![4, 4]), 2);
+    let e = get_shape_dim(x.shape(), 5);
+}
+#[tile]
+fn whole(x: &Tensor<f32, {[-1, -1]}>) { let n = num_tiles(x, 0); }
+#[tile]
+fn open(z: &mut Tensor<f32, {[4, 8]}>) { let p = z.partition_mut(shape![-1, 8]); }
+//@ call axes(tensor f32 [4, 4])
+//@ call whole(tensor f32 [4, 4])
+//@ call open(part f32 [8, 8] tile [4, 8])
 //@ call padded(part i32 [8] tile [4], tensor i32 [8])
 #[tile]
 fn assigned(z: &mut Tensor<i32, {[4]}>, x: &Tensor<i32, {[-1]}>, y: &Tensor<i32, {[-1]}>, n: i32) {

@@ -23,3 +23,13 @@ fn axes(x: &Tensor<f32, {[-1]}>, n: i32) {}
 fn others(x: &Tensor<f32, {[-1]}>) {}
 #[cutile::entry(unchecked_accesses = true)]
 fn safe(x: &Tensor<f32, {[-1]}>) {}
+#[cutile::entry(preconditions = dim(x, -1) == dim(x, 0))]
+fn k(x: &Tensor<f32, {[-1]}>) {}
+#[cutile::entry(preconditions = (3 == dim(x, 0), dim(x.y, 0) == dim(x, 0), dim(x) == 1))]
+fn l(x: &Tensor<f32, {[-1]}>) {}
+#[cutile::entry(print_ir = 3)]
+fn o(x: &Tensor<f32, {[-1]}>) {}
+#[cutile::entry(optimization_hints = (sm_90 = (num_cta_in_cga = 3, max_divisibility = 7, occupancy = 0, allow_tma = true)))]
+fn p(x: &Tensor<f32, {[-1]}>) {}
+#[cutile::entry(num_ctas = 2)]
+fn q(x: &Tensor<f32, {[-1]}>) {}

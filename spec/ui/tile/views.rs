@@ -19,3 +19,9 @@ fn b(z: &mut Tensor<f32, {[4, 8]}>) {
     let m = z.partition_mut(shape![2, 2]);
     m.store(constant(0.0f32, shape![2, 2]), [0, 1]);
 }
+#[tile]
+fn c(z: &mut Tensor<f32, {[4, 8]}>, n: i32) {
+    let p = z.partition_mut(shape![4]);
+    let q = z.partition_mut(shape![n, 8]);
+    let r = z.partition_mut(shape![4, 8, 1]);
+}
