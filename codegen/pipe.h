@@ -137,6 +137,8 @@ void gp_pipe_find_turns(GpEmit *e, GpPipe *p);
 
 /* pipe_slice.c: marks what the producer emits; false when it would need more than scalars. */
 bool gp_pipe_slice(GpEmit *e, GpPipe *p);
+/* How many of the first operands decide how often the regions of an if or a loop run. */
+uint32_t gp_pipe_controls(const GpInst *inst);
 
 /* emit_pipe.c */
 void gp_pipe_emit(GpEmit *e); /* both roles, in place of gp_emit_body */

@@ -37,16 +37,19 @@ static uint8_t axes_of(Dependence *d, const GpValue *v) {
     return axes;
 }
 
-/* Axes that the scalars depend on that the instruction takes: the coordinates of a load, the condition
-** or the bounds of a region. Nothing is kept for the next one: of the values of a cycle only the one that
-** was asked for is known in full. */
-static uint8_t operand_axes(Dependence *d, const GpInst *inst) {
+/* Axes that the scalars depend on among the instruction's first operands. Nothing is kept for the next
+** one: of the values of a cycle only the one that was asked for is known in full. */
+static uint8_t operand_axes(Dependence *d, const GpInst *inst, uint32_t count) {
     uint8_t axes = 0;
     memset(d->of, 0, d->e->fn->next_id);
-    for (uint32_t k = 0; k < inst->operand_count; k++)
+    for (uint32_t k = 0; k < count; k++)
         if (inst->operands[k]->type->kind == GpIrType_Scalar)
             axes |= axes_of(d, inst->operands[k]);
     return axes;
+}
+
+static uint8_t load_axes(Dependence *d, const GpInst *load) {
+    return operand_axes(d, load, load->operand_count);
 }
 
 /* Axes that the loads of rings depend on, and that the loops around them do. */
@@ -56,9 +59,9 @@ static void find_axes(Dependence *d, const GpPipe *p, uint8_t *loads, uint8_t *l
         const GpInst *load = p->feeds.at[i].load;
         if (!p->feeds.at[i].group->channel->is_ring)
             continue;
-        *loads |= operand_axes(d, load);
+        *loads |= load_axes(d, load);
         for (const GpInst *o = load->parent->owner; o; o = o->parent->owner)
-            *lengths |= operand_axes(d, o);
+            *lengths |= operand_axes(d, o, gp_pipe_controls(o));
     }
 }
 
@@ -85,12 +88,12 @@ static void try_repeat(GpInst *inst, void *ud) {
     r->is_fine &= inst->op == GpOp_StoreTile || is_quiet;
     r->is_fine &= effect != GpEffect_Read || reads_only(r, inst);
     if (inst->op == GpOp_LoadTile)
-        r->loads |= operand_axes(r->d, inst);
+        r->loads |= load_axes(r->d, inst);
 }
 
 static bool can_share(Dependence *d, const GpFeed *f, uint8_t axis) {
     return f->group->channel->is_ring && f->lines % (8 * GP_PIPE_CLUSTER) == 0 &&
-           !(operand_axes(d, f->load) >> axis & 1);
+           !(load_axes(d, f->load) >> axis & 1);
 }
 
 static uint64_t alike_bytes(Dependence *d, const GpPipe *p, uint8_t axis) {

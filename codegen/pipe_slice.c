@@ -11,14 +11,17 @@ typedef struct Slice {
 
 static void mark_value(Slice *s, const GpValue *v);
 
+uint32_t gp_pipe_controls(const GpInst *inst) {
+    return inst->op == GpOp_If ? 1 : inst->op == GpOp_For ? 3 : 0;
+}
+
 static void mark_inst(Slice *s, const GpInst *inst) {
     if (gp_map_has(&s->pipe->slice, inst))
         return;
     gp_map_set(s->e->arena, &s->pipe->slice, inst, NULL);
     if (inst->parent->owner)
         mark_inst(s, inst->parent->owner);
-    uint32_t controls = inst->op == GpOp_If ? 1 : inst->op == GpOp_For ? 3 : 0;
-    for (uint32_t i = 0; i < controls; i++)
+    for (uint32_t i = 0; i < gp_pipe_controls(inst); i++)
         mark_value(s, inst->operands[i]);
     for (uint32_t i = 0; i < inst->region_count; i++)
         gp_map_set(s->e->arena, &s->pipe->slice, gp_ir_terminator(inst->regions[i]), NULL);

@@ -32,6 +32,31 @@ local k = gpu.kernels [[
       c.store(convert_tile(acc));
   }
   #[tile]
+  fn carried<const BM: i32, const BN: i32, const BK: i32>(
+      c: &mut Tensor<f32, {[BM, BN]}>, a: &Tensor<bf16, {[-1, -1]}>, b: &Tensor<bf16, {[-1, -1]}>) {
+      let (i, j, _) = get_tile_block_id();
+      let (pa, pb) = (a.partition(shape![BM, BK]), b.partition(shape![BK, BN]));
+      let mut acc = constant(0.0f32, shape![BM, BN]);
+      let end = num_tiles(&pa, 1);
+      let mut l = if i < end { i } else { 0 };
+      for _ in 0..end {
+          acc = mma(pa.load([i, l]), pb.load([l, j]), acc);
+          l = if l + 1 < end { l + 1 } else { 0 };
+      }
+      c.store(acc);
+  }
+  #[tile]
+  fn added<const BM: i32, const BN: i32, const BK: i32>(
+      c: &mut Tensor<f32, {[BM, BN]}>, a: &Tensor<bf16, {[-1, -1]}>, b: &Tensor<bf16, {[-1, -1]}>) {
+      let (i, j, _) = get_tile_block_id();
+      let (pa, pb) = (a.partition(shape![BM, BK]), b.partition(shape![BK, BN]));
+      let mut acc = c.load();
+      for l in 0..num_tiles(&pa, 1) {
+          acc = mma(pa.load([i, l]), pb.load([l, j]), acc);
+      }
+      c.store(acc);
+  }
+  #[tile]
   fn attention<const BM: i32, const BN: i32, const D: i32, const CAUSAL: bool, const CAPPED: bool>(
       o: &mut Tensor<f32, {[BM, D]}>, q: &Tensor<bf16, {[-1, D]}>, k: &Tensor<bf16, {[-1, D]}>,
       v: &Tensor<bf16, {[-1, D]}>, scale: f32) {
@@ -232,6 +257,24 @@ for _, shape in ipairs(SHAPES) do
     end
     multiply(p, ", of columns", gpu.from_table(transpose(a), p[2]):permute { 2, 1 },
       gpu.from_table(transpose(second), p[2]):permute { 2, 1 }, schedules)
+  end
+end
+
+-- The turns' tiles of `carried` depend on the block's row by what its loop carries, so that blocks of a
+-- cluster share the first operand; `added` reads what it writes, and its blocks stay alone.
+do
+  local m, n, depth = 320, 128, 200
+  local a, b = small_numbers(m, depth, 1), small_numbers(depth, n, 4)
+  local ta, tb, wanted = gpu.from_table(a, "bf16"), gpu.from_table(b, "bf16"), product(a, transpose(b))
+  for _, case in ipairs { { "carried", 2 }, { "added", 1 } } do
+    local name, clusters = table.unpack(case)
+    each_schedule(name, { {}, { cluster = 2 } }, function(title, schedule)
+      local f = k[name]:with { BK = 64, cluster = schedule.cluster }
+      local c = gpu.zeros { m, n }
+      f(c:tiles { 64, 64 }, ta, tb):sync()
+      check(title, c:to_table(), wanted, 0)
+      check_cluster(title, f:info(c:tiles { 64, 64 }, ta, tb), schedule.cluster and clusters or 1)
+    end)
   end
 end
 
