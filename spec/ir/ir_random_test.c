@@ -31,7 +31,8 @@ static void keep(Make *m, GpValue *v) {
 
 /* A recent value more often than an old one. */
 static GpValue *any(Make *m) {
-    uint32_t back = GP_MIN(pick(m, m->count), pick(m, m->count));
+    uint32_t first = pick(m, m->count), second = pick(m, m->count);
+    uint32_t back = GP_MIN(first, second);
     return m->values[m->count - 1 - back];
 }
 
@@ -218,6 +219,7 @@ static void make_access(Make *m) {
         inst->ordering = GpOrdering_AcqRel;
         break;
     }
+    gp_assert(inst != NULL);
     if (inst->result_count) keep(m, inst->results[0]);
 }
 
@@ -325,10 +327,14 @@ static void run(const GpIrFn *fn, bool flag, World *world, World **now) {
     gp_interp_run(fn, (const uint8_t *)&params, &(GpGrid){{1, 1, 1}, {1, 1, 1}}, 0, 1);
 }
 
+static bool is_same_memory(const void *a, const void *b, size_t len) {
+    return memcmp(a, b, len) == 0;
+}
+
 static bool is_same_world(const World *a, const World *b) {
-    return a->text.len == b->text.len && memcmp(a->text.at, b->text.at, a->text.len) == 0 &&
-           memcmp(a->memory, b->memory, sizeof a->memory) == 0 &&
-           memcmp(a->tensor, b->tensor, sizeof a->tensor) == 0;
+    return a->text.len == b->text.len && is_same_memory(a->text.at, b->text.at, a->text.len) &&
+           is_same_memory(a->memory, b->memory, sizeof a->memory) &&
+           is_same_memory(a->tensor, b->tensor, sizeof a->tensor);
 }
 
 typedef struct Test {

@@ -151,8 +151,8 @@ static double special(const Format *t, uint32_t which) {
     };
     enum { COMMON = sizeof common / sizeof *common };
     double least = ldexp(1, 1 - bias_of(t)), step = ldexp(1, -t->mantissa);
-    const double ends[] = {least * step, least * (1 - step), least, ldexp(2 - step, bias_of(t)),
-                           HUGE_VAL, NAN, 1 + step, 1 - step / 2};
+    const double ends[] = {least * step, least * (1 - step), least,    ldexp(2 - step, bias_of(t)),
+                           HUGE_VAL,     (double)NAN,        1 + step, 1 - step / 2};
     return which < COMMON ? near(t, common[which]) : ends[which - COMMON];
 }
 enum { SPECIALS = 34 + 8 };

@@ -352,7 +352,7 @@ GpCuResult fake_module_load(GpCuModule *module, const void *image, unsigned coun
     if (strstr(image, "BAD")) {
         for (unsigned i = 0; i < count; i++) {
             if (options[i] == GpCu_JitErrorLog)
-                strcpy(values[i], "ptxas fatal: BAD");
+                memcpy(values[i], "ptxas fatal: BAD", sizeof "ptxas fatal: BAD");
         }
         return 218;
     }
@@ -401,6 +401,7 @@ GpCuResult fake_active_clusters(int *clusters, GpCuFunction function, const GpCu
     return result;
 }
 /* Refuses what the documentation of cuTensorMapEncodeTiled refuses. */
+/* NOLINTNEXTLINE(readability-function-size): the driver's prototype */
 GpCuResult fake_encode_tiled(GpCuTensorMap *map, GpCuMapType type, uint32_t rank, void *base,
                              const uint64_t *dims, const uint64_t *strides, const uint32_t *box,
                              const uint32_t *steps, GpCuMapInterleave interleave,
@@ -431,6 +432,7 @@ GpCuResult fake_encode_tiled(GpCuTensorMap *map, GpCuMapType type, uint32_t rank
     memcpy(map, &m, sizeof m);
     return 0;
 }
+/* NOLINTNEXTLINE(readability-function-size): the driver's prototype */
 GpCuResult fake_launch(GpCuFunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
                        unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
                        GpCuStream stream, void **params, void **extra) {
@@ -622,34 +624,41 @@ GpCuResult fake_copy_2d(const GpCuMemcpy2D *c, GpCuStream stream) {
                           .width = c->width,
                           .height = c->height});
 }
-static GpCuResult enqueue_fill(GpCuPtr to, size_t pitch, uint32_t value, uint8_t unit,
-                               size_t width, size_t height, GpCuStream stream) {
-    if (to % unit != 0 || (height > 1 && pitch % unit != 0))
+/* `width` counts units. */
+static GpCuResult enqueue_fill(GpCuStream stream, Work w) {
+    if (w.to % w.unit != 0 || (w.height > 1 && w.to_pitch % w.unit != 0))
         return INVALID_VALUE;
-    return enqueue(stream, (Work){.kind = Work_Fill, .to = to, .to_pitch = pitch, .value = value,
-                                  .unit = unit, .width = width * unit, .height = height});
+    w.kind = Work_Fill;
+    w.width *= w.unit;
+    return enqueue(stream, w);
+}
+static GpCuResult enqueue_line(GpCuPtr to, uint32_t value, uint8_t unit, size_t count,
+                               GpCuStream stream) {
+    return enqueue_fill(
+        stream, (Work){.to = to, .value = value, .unit = unit, .width = count, .height = 1});
 }
 GpCuResult fake_set_8(GpCuPtr to, unsigned char value, size_t count, GpCuStream stream) {
-    return enqueue_fill(to, 0, value, 1, count, 1, stream);
+    return enqueue_line(to, value, 1, count, stream);
 }
 GpCuResult fake_set_16(GpCuPtr to, unsigned short value, size_t count, GpCuStream stream) {
-    return enqueue_fill(to, 0, value, 2, count, 1, stream);
+    return enqueue_line(to, value, 2, count, stream);
 }
 GpCuResult fake_set_32(GpCuPtr to, unsigned value, size_t count, GpCuStream stream) {
-    return enqueue_fill(to, 0, value, 4, count, 1, stream);
+    return enqueue_line(to, value, 4, count, stream);
 }
-GpCuResult fake_set_2d_8(GpCuPtr to, size_t pitch, unsigned char value, size_t width,
-                         size_t height, GpCuStream stream) {
-    return enqueue_fill(to, pitch, value, 1, width, height, stream);
-}
-GpCuResult fake_set_2d_16(GpCuPtr to, size_t pitch, unsigned short value, size_t width,
-                          size_t height, GpCuStream stream) {
-    return enqueue_fill(to, pitch, value, 2, width, height, stream);
-}
-GpCuResult fake_set_2d_32(GpCuPtr to, size_t pitch, unsigned value, size_t width, size_t height,
-                          GpCuStream stream) {
-    return enqueue_fill(to, pitch, value, 4, width, height, stream);
-}
+#define FAKE_SET_2D(bits, type)                                                                    \
+    GpCuResult fake_set_2d_##bits(GpCuPtr to, size_t pitch, type value, size_t width,              \
+                                  size_t height, GpCuStream stream) {                              \
+        return enqueue_fill(stream, (Work){.to = to,                                               \
+                                           .to_pitch = pitch,                                      \
+                                           .value = value,                                         \
+                                           .unit = (bits) / 8,                                     \
+                                           .width = width,                                         \
+                                           .height = height});                                     \
+    }
+FAKE_SET_2D(8, unsigned char)
+FAKE_SET_2D(16, unsigned short)
+FAKE_SET_2D(32, unsigned)
 GpCuResult fake_stream_create(GpCuStream *stream, unsigned flags) {
     if (flags != GpCu_StreamNonBlocking || !fake.current)
         return INVALID_VALUE;

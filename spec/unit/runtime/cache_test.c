@@ -62,9 +62,10 @@ static bool is_same(const GpImage *a, const GpImage *b) {
                    a->params[i].offset == b->params[i].offset &&
                    a->params[i].bytes == b->params[i].bytes;
     for (uint32_t i = 0; is_equal && i < a->map_count; i++)
-        is_equal = a->maps[i].arg == b->maps[i].arg && a->maps[i].elem == b->maps[i].elem &&
-                   a->maps[i].rank == b->maps[i].rank && a->maps[i].swizzle == b->maps[i].swizzle &&
-                   memcmp(a->maps[i].box, b->maps[i].box, a->maps[i].rank * 4) == 0;
+        is_equal =
+            a->maps[i].arg == b->maps[i].arg && a->maps[i].elem == b->maps[i].elem &&
+            a->maps[i].rank == b->maps[i].rank && a->maps[i].swizzle == b->maps[i].swizzle &&
+            memcmp(a->maps[i].box, b->maps[i].box, a->maps[i].rank * sizeof *a->maps[i].box) == 0;
     for (uint32_t i = 0; is_equal && i < a->site_count; i++)
         is_equal = strcmp(a->sites[i].place.file, b->sites[i].place.file) == 0 &&
                    a->sites[i].place.line == b->sites[i].place.line &&
@@ -97,7 +98,7 @@ static void test_round_trip(void **state) {
     assert_null(gp_cache_get(c.rt, key));
     gp_cache_info(c.rt, &info);
     assert_int_equal(info.entries, 150);
-    assert_true(info.bytes > 150 * 19000 && info.writable);
+    assert_true(info.bytes > UINT64_C(150) * 19000 && info.writable);
     gp_cache_clear(c.rt);
     gp_cache_info(c.rt, &info);
     assert_int_equal(info.entries, 0);
@@ -151,54 +152,84 @@ static void sign(char *data, size_t len) {
     memcpy(data + 48, &hash, 8);
 }
 
-static void test_damage(void **state) {
-    (void)state;
+/* An entry of the cache, and its file. */
+typedef struct Entry {
     Cache c;
+    GpImage *image;
     uint8_t key[32];
     char path[256];
-    open_cache(&c, dir);
-    GpImage *image = make_scale_map(&c.s, 3);
-    memset(key, 7, sizeof key);
-    gp_cache_put(c.rt, key, image);
-    name_file(path, key);
-    GpText good = {.session = &c.s};
-    assert_int_equal(gp_file_read(path, &good), GpStatus_Ok);
-    char *bad = malloc(good.len + 16);
-    for (size_t len = 0; len < good.len; len++) { /* cut anywhere */
-        memcpy(bad, good.at, good.len);
-        write_file(path, bad, len);
-        assert_null(gp_cache_get(c.rt, key));
+    GpText good;
+    char *bad; /* room for the file and 16 bytes */
+} Entry;
+
+static void open_entry(Entry *e) {
+    open_cache(&e->c, dir);
+    e->image = make_scale_map(&e->c.s, 3);
+    memset(e->key, 7, sizeof e->key);
+    gp_cache_put(e->c.rt, e->key, e->image);
+    name_file(e->path, e->key);
+    e->good = (GpText){.session = &e->c.s};
+    assert_int_equal(gp_file_read(e->path, &e->good), GpStatus_Ok);
+    e->bad = malloc(e->good.len + 16);
+    memcpy(e->bad, e->good.at, e->good.len);
+    memset(e->bad + e->good.len, 0, 16);
+}
+
+/* Each time the damage was seen, and said. */
+static void close_entry(Entry *e) {
+    assert_true(e->c.log.len > 0);
+    free(e->bad);
+    gp_text_free(&e->good);
+    gp_image_release(e->image);
+    gp_cache_clear(e->c.rt);
+    close_cache(&e->c);
+}
+
+static GpImage *get_bad(Entry *e, size_t len) {
+    write_file(e->path, e->bad, len);
+    return gp_cache_get(e->c.rt, e->key);
+}
+
+static void test_cut(void **state) {
+    (void)state;
+    Entry e;
+    open_entry(&e);
+    for (size_t len = 0; len < e.good.len; len++) {
+        memcpy(e.bad, e.good.at, e.good.len);
+        assert_null(get_bad(&e, len));
         if (len < 56)
             continue;
-        sign(bad, len); /* and with a checksum that agrees */
-        write_file(path, bad, len);
-        assert_null(gp_cache_get(c.rt, key));
+        sign(e.bad, len); /* and with a checksum that agrees */
+        assert_null(get_bad(&e, len));
     }
-    for (size_t i = 0; i < good.len; i++) { /* any bit turned */
-        memcpy(bad, good.at, good.len);
-        bad[i] = (char)(bad[i] ^ 1 << i % 8);
-        write_file(path, bad, good.len);
-        assert_null(gp_cache_get(c.rt, key));
+    close_entry(&e);
+}
+
+static void test_bits(void **state) {
+    (void)state;
+    Entry e;
+    open_entry(&e);
+    for (size_t i = 0; i < e.good.len; i++) {
+        memcpy(e.bad, e.good.at, e.good.len);
+        e.bad[i] = (char)(e.bad[i] ^ 1 << i % 8);
+        assert_null(get_bad(&e, e.good.len));
         if (i < 56)
             continue;
-        sign(bad, good.len); /* whatever it then means, it must be safe to read */
-        write_file(path, bad, good.len);
-        gp_image_release(gp_cache_get(c.rt, key));
+        sign(e.bad, e.good.len); /* whatever it then means, it must be safe to read */
+        gp_image_release(get_bad(&e, e.good.len));
     }
-    memcpy(bad, good.at, good.len);
-    memset(bad + good.len, 0, 16);
-    write_file(path, bad, good.len + 16);
-    assert_null(gp_cache_get(c.rt, key));
-    key[0] = 8; /* another key's file */
-    name_file(path, key);
-    write_file(path, good.at, good.len);
-    assert_null(gp_cache_get(c.rt, key));
-    assert_true(c.log.len > 0);
-    free(bad);
-    gp_text_free(&good);
-    gp_image_release(image);
-    gp_cache_clear(c.rt);
-    close_cache(&c);
+    close_entry(&e);
+}
+
+static void test_foreign(void **state) {
+    (void)state;
+    Entry e;
+    open_entry(&e);
+    assert_null(get_bad(&e, e.good.len + 16)); /* something follows */
+    e.key[0] = 8;                              /* another key's file */
+    name_file(e.path, e.key);
+    assert_null(get_bad(&e, e.good.len));
+    close_entry(&e);
 }
 
 /* Sixteen processes put, get and clear the same entries. */
@@ -282,9 +313,10 @@ static void test_full_disk(void **state) {
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_round_trip), cmocka_unit_test(test_text), cmocka_unit_test(test_damage),
-    cmocka_unit_test(test_processes),  cmocka_unit_test(test_read_only),
-    cmocka_unit_test(test_full_disk),
+    cmocka_unit_test(test_round_trip), cmocka_unit_test(test_text),
+    cmocka_unit_test(test_cut),        cmocka_unit_test(test_bits),
+    cmocka_unit_test(test_foreign),    cmocka_unit_test(test_processes),
+    cmocka_unit_test(test_read_only),  cmocka_unit_test(test_full_disk),
 };
 
 static void remove_dir(void) {

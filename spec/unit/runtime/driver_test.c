@@ -165,7 +165,7 @@ static void test_images(void **state) {
     image->shared_bytes = 100 * 1024;
     expect_status(&w, gp_exec_new(w.device, image, w.diags, &e), GpStatus_Ok);
     gp_image_release(image);
-    call_scale(&w, &c, z, x, 2, 4, 2);
+    call_scale(&w, &c, z, x, 4, 2);
     c.r.exec = e;
     expect_status(&w, gp_launch_now(w.rt, &c.r, NULL, w.diags), GpStatus_Ok);
     c.r.shared_bytes = 200 * 1024;
@@ -209,7 +209,7 @@ static void test_tensor_maps(void **state) {
     GpExec *e = load_map(&w, make_scale_map(&w.s, 3));
     ScaleCall c;
     for (int turn = 0; turn < 3; turn++) {
-        call_scale(&w, &c, z, x, 2, 4, 2);
+        call_scale(&w, &c, z, x, 4, 2);
         c.r.exec = e;
         expect_status(&w, gp_launch_now(w.rt, &c.r, NULL, w.diags), GpStatus_Ok);
         expect_map(&fake_last()->map, x);
@@ -241,7 +241,7 @@ static void test_tensor_maps(void **state) {
 static void expect_grid(World *w, GpExec *e, GpTensor *x, GpTensor *z, uint32_t blocks,
                         uint32_t want) {
     ScaleCall c;
-    call_scale(w, &c, z, x, 2, blocks, 2);
+    call_scale(w, &c, z, x, blocks, 2);
     c.r.exec = e;
     c.r.grid.grid[1] = 2;
     expect_status(w, gp_launch_now(w->rt, &c.r, NULL, w->diags), GpStatus_Ok);
@@ -270,7 +270,7 @@ static void test_persistent(void **state) {
     expect_grid(&w, e, x, z, 7, 14);
     expect_grid(&w, e, x, z, 100, 50); /* 200 in four waves of 64 at most */
     ScaleCall c;
-    call_scale(&w, &c, z, x, 2, 70000, 2);
+    call_scale(&w, &c, z, x, 70000, 2);
     c.r.exec = e;
     c.r.grid.grid[1] = 70000; /* more than the hardware's y axis, and than 31 bits in all */
     expect_code(&w, gp_launch_now(w.rt, &c.r, NULL, w.diags), "G0304");
@@ -372,7 +372,7 @@ static void test_sticky(void **state) {
     ScaleCall c;
     float host[4];
     for (uint32_t i = 0; i < 3; i++)
-        expect_status(&w, gp_launch_now(w.rt, call_scale(&w, &c, z, x, 2, 4, 2 + i), NULL, w.diags),
+        expect_status(&w, gp_launch_now(w.rt, call_scale(&w, &c, z, x, 4, 2 + i), NULL, w.diags),
                       GpStatus_Ok);
     assert_int_equal(gp_tensor_read(z, host, sizeof host, line(5), w.diags), GpStatus_Poisoned);
     expect_text(&w, "sticky.txt");
@@ -441,7 +441,7 @@ static void test_interrupt(void **state) {
     GpTensor *x = new_iota(&w, 4, "x"), *z = new_iota(&w, 4, "z");
     ScaleCall c;
     for (int i = 0; i < 1000; i++)
-        expect_status(&w, gp_launch_now(w.rt, call_scale(&w, &c, z, x, 2, 4, 2), NULL, w.diags),
+        expect_status(&w, gp_launch_now(w.rt, call_scale(&w, &c, z, x, 4, 2), NULL, w.diags),
                       GpStatus_Ok);
     asked = 0;
     w.s.hooks.interrupted = interrupt_later;

@@ -47,7 +47,7 @@ static GpTensor *slice_randomly(World *w, GpTensor *t) {
 }
 
 static GpTensor *permute_randomly(World *w, GpTensor *t) {
-    uint8_t axes[GP_MAX_RANK];
+    uint8_t axes[GP_MAX_RANK] = {0};
     for (uint8_t i = 0; i < t->shape.rank; i++) {
         uint8_t at = (uint8_t)random_below(i + 1u);
         axes[i] = axes[at];

@@ -4,7 +4,7 @@
 static GpRunOp *make_op(World *w, GpTensor *out, GpTensor *in, uint32_t at) {
     ScaleCall c;
     GpRunOp *op;
-    expect_status(w, gp_op_make(w->rt, call_scale(w, &c, out, in, 2, 8, at), w->diags, &op),
+    expect_status(w, gp_op_make(w->rt, call_scale(w, &c, out, in, 8, at), w->diags, &op),
                   GpStatus_Ok);
     return op;
 }
@@ -33,8 +33,7 @@ static void test_loans(void **state) {
            "loan_move.txt");
     refuse(&w, gp_tensor_drop(z, line(3), w.diags), "loan_drop.txt");
     expect_status(&w, gp_tensor_check(x, GpAccess_Read, line(3), w.diags), GpStatus_Ok);
-    GpStatus status =
-        gp_op_make(w.rt, call_scale(&w, &c, z, other, 2, 8, 4), w.diags, &second);
+    GpStatus status = gp_op_make(w.rt, call_scale(&w, &c, z, other, 8, 4), w.diags, &second);
     expect_code(&w, status, "E0499");
     assert_true(w.collections >= 6); /* each verdict asked the collector first */
     expect_status(&w, gp_op_run(op, NULL, line(5), w.diags), GpStatus_Ok);
@@ -60,14 +59,13 @@ static void test_pairs(void **state) {
     call_it(&w, low, "low");
     call_it(&w, high, "high");
     ScaleCall c;
-    refuse(&w, gp_launch_now(w.rt, call_scale(&w, &c, z, z, 2, 8, 2), NULL, w.diags),
-           "pair_read.txt");
-    call_scale(&w, &c, z, z, 2, 8, 2);
+    refuse(&w, gp_launch_now(w.rt, call_scale(&w, &c, z, z, 8, 2), NULL, w.diags), "pair_read.txt");
+    call_scale(&w, &c, z, z, 8, 2);
     c.args[1].access = GpAccess_Write;
     refuse(&w, gp_launch_now(w.rt, &c.r, NULL, w.diags), "pair_write.txt");
-    expect_code(&w, gp_launch_now(w.rt, call_scale(&w, &c, low, middle, 2, 4, 2), NULL, w.diags),
+    expect_code(&w, gp_launch_now(w.rt, call_scale(&w, &c, low, middle, 4, 2), NULL, w.diags),
                 "E0502");
-    expect_status(&w, gp_launch_now(w.rt, call_scale(&w, &c, low, high, 2, 4, 2), NULL, w.diags),
+    expect_status(&w, gp_launch_now(w.rt, call_scale(&w, &c, low, high, 4, 2), NULL, w.diags),
                   GpStatus_Ok);
     float host[8];
     expect_status(&w, gp_tensor_read(z, host, sizeof host, line(2), w.diags), GpStatus_Ok);
@@ -151,7 +149,8 @@ static void test_partition_in_op(void **state) {
     expect_status(&w, gp_partition_new(z, &(GpShape){{1}, 1}, GpAccess_Move, line(2), w.diags, &p),
                   GpStatus_Ok);
     call_it(&w, p, "p");
-    call_scale(&w, &c, z, x, 3, 8, 3);
+    call_scale(&w, &c, z, x, 8, 3);
+    c.args[2].scalar.f = 3;
     expect_code(&w, gp_launch_now(w.rt, &c.r, NULL, w.diags), "E0382"); /* not through p */
     c.args[0].partition = p;
     expect_status(&w, gp_op_make(w.rt, &c.r, w.diags, &op), GpStatus_Ok);
@@ -187,8 +186,7 @@ static void test_freed_frozen(void **state) {
     expect_status(&w, gp_tensor_drop(z, line(3), w.diags), GpStatus_Ok);
     refuse(&w, gp_tensor_read(z, host, sizeof host, line(3), w.diags), "freed.txt");
     ScaleCall c;
-    expect_code(&w, gp_launch_now(w.rt, call_scale(&w, &c, z, x, 2, 8, 2), NULL, w.diags),
-                "G0302");
+    expect_code(&w, gp_launch_now(w.rt, call_scale(&w, &c, z, x, 8, 2), NULL, w.diags), "G0302");
     gp_tensor_release(x);
     gp_tensor_release(z);
     close_world(&w);
@@ -202,7 +200,7 @@ static void test_by_value(void **state) {
     GpTensor *x = new_iota(&w, 8, "x"), *z = new_iota(&w, 8, "z");
     ScaleCall c;
     GpRunOp *op;
-    call_scale(&w, &c, z, x, 2, 8, 2);
+    call_scale(&w, &c, z, x, 8, 2);
     c.args[1].access = GpAccess_Move;
     expect_status(&w, gp_op_make(w.rt, &c.r, w.diags, &op), GpStatus_Ok);
     expect_code(&w, gp_tensor_check(x, GpAccess_Read, line(3), w.diags), "E0382");

@@ -218,11 +218,12 @@ typedef struct ScaleCall {
     GpRunRequest r;
 } ScaleCall;
 
+/* out = 2 * in; the factor is c->args[2]. */
 static inline const GpRunRequest *call_scale(World *w, ScaleCall *c, GpTensor *out, GpTensor *in,
-                                             double by, uint32_t blocks, uint32_t at) {
+                                             uint32_t blocks, uint32_t at) {
     *c = (ScaleCall){.args = {{.access = GpAccess_Write, .tensor = out, .param = "out"},
                               {.access = GpAccess_Read, .tensor = in, .param = "a"},
-                              {.scalar = {.elem = GpElem_F32, .f = by}, .param = "by"}}};
+                              {.scalar = {.elem = GpElem_F32, .f = 2}, .param = "by"}}};
     c->r = (GpRunRequest){.exec = w->scale,
                           .grid = {{blocks, 1, 1}, {1, 1, 1}},
                           .args = c->args,
@@ -241,6 +242,39 @@ static inline void expect_status(World *w, GpStatus got, GpStatus want) {
         gp_text_free(&text);
     }
     assert_int_equal(got, want);
+}
+
+static inline double peek(World *w, GpTensor *t, int64_t i) {
+    GpScalar got;
+    expect_status(w, gp_tensor_peek(t, i, &got, line(1), w->diags), GpStatus_Ok);
+    return got.f;
+}
+
+/* For tests in which every allocation fails in turn: the kernel and three tensors of four elements,
+** without assertions. `use` says whether it came to its end. */
+static inline bool use_poor_world(GpSession *s, bool (*use)(World *w, GpTensor *const *t)) {
+    World w = {.s = *s, .diags = gp_diags_new(s)};
+    GpRuntimeConfig config = {.cache_dir = "", .cpu_threads = 2};
+    GpImage *image = NULL;
+    GpTensor *t[3] = {NULL, NULL, NULL};
+    GpShape shape = {{4}, 1};
+    bool is_done =
+        w.diags && gp_runtime_new(s, &config, &w.rt) == GpStatus_Ok &&
+        gp_device_open(w.rt, gp_str_from(test_device), w.diags, &w.device, NULL) == GpStatus_Ok;
+    if (is_done)
+        image = make_scale(s, gp_device_info(w.device)->kind == GpDevice_Cuda);
+    is_done = image && gp_exec_new(w.device, image, w.diags, &w.scale) == GpStatus_Ok;
+    for (int i = 0; i < 3; i++)
+        is_done = is_done && gp_tensor_new(w.device, GpElem_F32, &shape, line(0), w.diags, &t[i]) ==
+                                 GpStatus_Ok;
+    is_done = is_done && use(&w, t);
+    for (int i = 0; i < 3; i++)
+        gp_tensor_release(t[i]);
+    gp_exec_release(w.scale);
+    gp_image_release(image);
+    gp_runtime_free(w.rt);
+    gp_diags_release(w.diags);
+    return is_done;
 }
 
 /* The only diagnostic has this code; it is forgotten. */

@@ -80,10 +80,10 @@ static void check_fill(World *w, GpScalar value) {
     uint8_t host[120 * 8], want[8];
     expect_status(w, gp_tensor_fill(t, zero, line(1), w->diags), GpStatus_Ok);
     expect_status(w, gp_tensor_fill(v, value, line(1), w->diags), GpStatus_Ok);
-    expect_status(w, gp_tensor_read(t, host, 120u * bytes, line(1), w->diags), GpStatus_Ok);
+    expect_status(w, gp_tensor_read(t, host, (size_t)120 * bytes, line(1), w->diags), GpStatus_Ok);
     gp_scalar_store(value, want);
     int filled = 0;
-    for (int i = 0; i < 120; i++)
+    for (size_t i = 0; i < 120; i++)
         filled += memcmp(host + i * bytes, want, bytes) == 0;
     assert_int_equal(filled, 32);
     assert_memory_equal(host + view_index(1, 3, 3) * bytes, want, bytes);
