@@ -15,7 +15,7 @@
 #include "core/os_posix.h"
 #include "runtime/internal.h"
 
-#define MAGIC "gpuLua\5" /* with its final NUL 8 bytes; the digit is the format */
+#define MAGIC "gpuLua\6" /* with its final NUL 8 bytes; the digit is the format */
 #define SUFFIX ".gpc"
 #define NAME_LEN (64 + sizeof SUFFIX - 1)
 #define MAX_ENTRY ((off_t)64 << 20)

@@ -7,82 +7,10 @@ local bench = require "bench"
 local gpu = require "gpulua"
 local matrix = require "matrix"
 
-local kernels = gpu.kernels([[
-  #[tile]
-  fn plain<const BM: i32, const BN: i32, const BK: i32>(
-      c: &mut Tensor<bf16, {[BM, BN]}>, a: &Tensor<bf16, {[-1, -1]}>, b: &Tensor<bf16, {[-1, -1]}>) {
-      let (i, j, _) = get_tile_block_id();
-      let pa = a.partition(shape![BM, BK]);
-      let pb = b.partition(shape![BK, BN]);
-      let mut acc = constant(0.0f32, shape![BM, BN]);
-      for l in 0..num_tiles(&pa, 1) {
-          acc = mma(pa.load([i, l]), pb.load([l, j]), acc);
-      }
-      c.store(convert_tile(acc));
-  }
-
-  #[tile]
-  fn renamed<const R: i32, const P: i32, const Q: i32>(
-      right: &Tensor<bf16, {[-1, -1]}>, left: &Tensor<bf16, {[-1, -1]}>, out: &mut Tensor<bf16, {[P, Q]}>) {
-      let tiles_of_right = right.partition(shape![R, Q]);
-      let tiles_of_left = left.partition(shape![P, R]);
-      let column = program_id(1);
-      let row = program_id(0);
-      let mut sum = constant(0.0f32, shape![P, Q]);
-      let steps = num_tiles(&tiles_of_right, 0);
-      for step in 0..steps {
-          let r = tiles_of_right.load([step, column]);
-          let l = tiles_of_left.load([row, step]);
-          sum = mma(l, r, sum);
-      }
-      let rounded: Tile<bf16, {[P, Q]}> = convert_tile(sum);
-      out.store(rounded);
-  }
-
-  #[tile]
-  fn bias_gelu<const BM: i32, const BN: i32, const BK: i32>(
-      c: &mut Tensor<bf16, {[BM, BN]}>, a: &Tensor<bf16, {[-1, -1]}>, b: &Tensor<bf16, {[-1, -1]}>,
-      bias: &Tensor<f32, {[-1]}>) {
-      let (i, j, _) = get_tile_block_id();
-      let pa = a.partition(shape![BM, BK]);
-      let pb = b.partition(shape![BK, BN]);
-      let mut acc = constant(0.0f32, shape![BM, BN]);
-      for l in 0..num_tiles(&pa, 1) {
-          acc = mma(pa.load([i, l]), pb.load([l, j]), acc);
-      }
-      let row = bias.partition(shape![BN]).load([j]).reshape(shape![1, BN]);
-      let x = acc + row.broadcast(shape![BM, BN]);
-      let half = x * 0.5;
-      let y = half * tanh(x * (x * x * 0.0356774081 + 0.7978845608), rounding::Approx) + half;
-      c.store(convert_tile(y));
-  }
-
-  #[tile]
-  fn first_transposed<const BM: i32, const BN: i32, const BK: i32>(
-      c: &mut Tensor<bf16, {[BM, BN]}>, a: &Tensor<bf16, {[-1, -1]}>, b: &Tensor<bf16, {[-1, -1]}>) {
-      let (i, j, _) = get_tile_block_id();
-      let pa = a.partition(shape![BK, BM]);
-      let pb = b.partition(shape![BK, BN]);
-      let mut acc = constant(0.0f32, shape![BM, BN]);
-      for l in 0..num_tiles(&pa, 0) {
-          acc = mma(pa.load([l, i]).transpose(), pb.load([l, j]), acc);
-      }
-      c.store(convert_tile(acc));
-  }
-
-  #[tile]
-  fn second_transposed<const BM: i32, const BN: i32, const BK: i32>(
-      c: &mut Tensor<bf16, {[BM, BN]}>, a: &Tensor<bf16, {[-1, -1]}>, b: &Tensor<bf16, {[-1, -1]}>) {
-      let (i, j, _) = get_tile_block_id();
-      let pa = a.partition(shape![BM, BK]);
-      let pb = b.partition(shape![BN, BK]);
-      let mut acc = constant(0.0f32, shape![BM, BN]);
-      for l in 0..num_tiles(&pa, 1) {
-          acc = mma(pa.load([i, l]), pb.load([j, l]).transpose(), acc);
-      }
-      c.store(convert_tile(acc));
-  }
-]], "gemm_forms.lua")
+local texts = {}
+for _, text in pairs(require "gemm_forms_source") do texts[#texts + 1] = text end
+table.sort(texts)
+local kernels = gpu.kernels(table.concat(texts), "gemm_forms.lua")
 
 local TOLERANCE = 2 ^ -8
 local TILES = { { 128, 256, 64 }, { 256, 128, 64 }, { 128, 128, 64 }, { 64, 64, 64 } }

@@ -6,7 +6,7 @@
 local here = arg[0]:match("^(.*)/[^/]*$")
 package.path = here .. "/../bench/?.lua;" .. package.path
 local program, ptxas = arg[1], arg[2]
-local gemm, attention = require "gemm_source", require "attention_source"
+local gemm, forms, attention = require "gemm_source", require "gemm_forms_source", require "attention_source"
 
 local function quote(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
 
@@ -22,8 +22,10 @@ local KERNELS = {
   { "gemm_bf16_small", gemm("plain", "k"), "T=bf16,O=bf16,BM=128,BN=64,BK=64" },
   { "gemm_tf32", gemm("transposed", "k"), "T=tf32,O=f32,BM=128,BN=256,BK=32" },
   { "gemm_f8e4m3fn", gemm("transposed", "k"), "T=f8e4m3fn,O=bf16,BM=128,BN=128,BK=128" },
+  { "gemm_bias_gelu", forms.bias_gelu, "BM=128,BN=256,BK=64" },
   { "attention_full_d128", attention.source("full", "k"), "BM=128,N=16,D=128" },
   { "attention_full_d128_cluster", attention.source("full", "k"), "BM=128,N=16,D=128,cluster=2" },
+  { "attention_capped_d128", attention.source("capped", "k"), "BM=128,N=16,D=128" },
   { "attention_causal_d128", attention.source("causal", "k"), "BM=128,N=16,D=128" },
   { "attention_full_d64", attention.source("full", "k"), "BM=128,N=16,D=64" },
   { "attention_causal_d64", attention.source("causal", "k"), "BM=128,N=16,D=64" },
