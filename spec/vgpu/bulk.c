@@ -306,6 +306,8 @@ static bool issue_tensor(VgRun *x, const VgInst *in, uint32_t lane) {
 }
 
 VgOutcome vg_run_bulk_tensor(VgRun *x, const VgInst *in) {
+    if (!vg_may_touch_global(x))
+        return VgOutcome_Fail;
     VG_EACH_LANE(lane, x->mask) {
         if (!issue_tensor(x, in, lane))
             return VgOutcome_Fail;
@@ -317,6 +319,8 @@ VgOutcome vg_run_bulk_tensor(VgRun *x, const VgInst *in) {
 VgOutcome vg_run_bulk(VgRun *x, const VgInst *in) {
     bool is_load = in->spaces[0] != VgMod_Global;
     VgLanes to, from, mbar, buf;
+    if (!vg_may_touch_global(x))
+        return VgOutcome_Fail;
     vg_addresses(x, &in->ops[0], &to);
     vg_addresses(x, &in->ops[1], &from);
     const VgLanes *bytes = vg_read(x, &in->ops[2], 4, &buf);
@@ -359,6 +363,8 @@ static bool issue_copy(VgRun *x, VgBulk *b, uint64_t shared, uint32_t lane) {
 /* [shared], [global], bytes {, bytes that are read: the rest is zeros} */
 VgOutcome vg_run_cp_async(VgRun *x, const VgInst *in) {
     VgLanes to, from, buf;
+    if (!vg_may_touch_global(x))
+        return VgOutcome_Fail;
     vg_addresses(x, &in->ops[0], &to);
     vg_addresses(x, &in->ops[1], &from);
     uint32_t bytes = (uint32_t)in->ops[2].imm;

@@ -56,13 +56,16 @@ static uint8_t *reach_param(VgRun *x, uint64_t address, uint32_t bytes, uint32_t
     return x->launch->params + address;
 }
 
+bool vg_may_touch_global(VgRun *x) {
+    if (!x->launch->is_dependent || x->warp->has_waited)
+        return true;
+    (void)vg_fault(x, VG_FAILED, -1, "global memory, while the kernel ahead may still run: nothing waits for it");
+    return false;
+}
+
 static uint8_t *reach_global(VgRun *x, uint64_t address, uint32_t bytes, uint32_t lane) {
-    if (x->launch->is_dependent && !x->warp->has_waited) {
-        (void)vg_fault(x, VG_FAILED, (int)lane,
-                       "%u bytes at global address %#llx: the kernel ahead may still run, and nothing waits for it",
-                       bytes, (unsigned long long)address);
+    if (!vg_may_touch_global(x))
         return NULL;
-    }
     if (address >= x->near_start && address + bytes <= x->near_end)
         return (uint8_t *)(uintptr_t)address;
     if (!vg_memory_find(address, bytes, &x->near_start, &x->near_end)) {

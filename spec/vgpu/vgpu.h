@@ -526,6 +526,8 @@ uint8_t *vg_reach(VgRun *x, uint8_t space, uint64_t address, uint32_t bytes, uin
                   VgAccess access);
 /* The addresses of a bracketed operand. */
 void vg_addresses(VgRun *x, const VgOperand *o, VgLanes *to);
+/* False, and reported: the kernel ahead in the stream may still run, and the warp did not wait for it. */
+bool vg_may_touch_global(VgRun *x);
 /* A shared address of the executing block or of one in its cluster. */
 VgCta *vg_shared_cta(VgRun *x, uint64_t address, uint32_t *offset);
 
