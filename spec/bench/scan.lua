@@ -1,9 +1,11 @@
--- Inclusive prefix sums of f32 numbers, against torch.cumsum, in two forms:
+-- Inclusive prefix sums of f32 numbers, against torch.cumsum, in three forms:
 --
 -- one   A launch that reads the input once, with look-back (Merrill and Garland, 2016). Each block takes
 --       the next tile's number from a counter, so that tiles before its own are done or being done, says
 --       what its tile sums to, and adds what the tiles before it say, a window of them at a time, until
 --       one says its whole prefix. Sum and state of a tile are one word: no order of words is needed.
+-- stay  The same by blocks that take one tile after another: the next one is on its way while the sums
+--       before this one are looked for.
 -- two   Two launches, which read it twice: each block sums its chunk; then each adds the sums of the
 --       chunks before its own and goes through its chunk again, tile by tile.
 package.path = (arg[0]:match("^(.*)/[^/]*$") or ".") .. "/?.lua;" .. package.path
@@ -16,6 +18,8 @@ local ONE = {
   { 4096, 32, 8 }, { 4096, 64, 8 }, { 4096, 128, 8 }, { 4096, 256, 8 }, { 2048, 128, 4 }, { 2048, 256, 8 },
   { 8192, 128, 16 }, { 8192, 256, 16 }, { 8192, 256, 8 },
 }
+local STAY = { { 4096, 32, 8 }, { 4096, 128, 8 }, { 4096, 256, 8 }, { 4096, 128, 16 }, { 8192, 128, 16 } }
+local STAYING = 512 -- more blocks than run at once: those that come late find nothing to do
 local TWO = { { 1024, 1024 }, { 2048, 1024 }, { 2048, 2048 } } -- tile, blocks
 
 bench.main("scan", function()
@@ -72,12 +76,17 @@ bench.main("scan", function()
         before
     }
 
+    // The next tile's number.
+    unsafe fn take(counter: PointerTile<*mut u64, {[]}>) -> i32 {
+        let (ticket, _) = atomic_rmw_tko(counter, scalar_to_tile(1u64), atomic::Add, ordering::Relaxed, scope::Device, None, None);
+        convert_scalar(tile_to_scalar(ticket))
+    }
+
     // state: the counter, then a word for each tile, all 0 at first.
     #[tile]
     unsafe fn scan<const B: i32, const W: i32>(z: &mut Tensor<f32, {[B]}>, x: &Tensor<f32, {[-1]}>, state: *mut u64) {
         let counter = pointer_to_tile(state);
-        let (ticket, _) = atomic_rmw_tko(counter, scalar_to_tile(1u64), atomic::Add, ordering::Relaxed, scope::Device, None, None);
-        let number: i32 = convert_scalar(tile_to_scalar(ticket));
+        let number = take(counter);
         let t = x.partition(shape![B]).load([number]);
         let sums = scan_sum(t, 0, reverse::Forward, 0.0f32);
         let total = reduce_sum(t, 0);
@@ -91,6 +100,30 @@ bench.main("scan", function()
         let prefix = scalar_to_tile(before + tile_to_scalar(total));
         store_ptr_tko(mine, word(prefix, 2u64), ordering::Relaxed, Some(scope::Device), None, None, Latency::<0>);
         z.partition_full_mut(shape![B]).store(sums + before, [number]);
+    }
+
+    #[tile]
+    unsafe fn stay<const B: i32, const W: i32, const C: i32>(z: &mut Tensor<f32, {[C]}>, x: &Tensor<f32, {[-1]}>, state: *mut u64, tiles: i32) {
+        let counter = pointer_to_tile(state);
+        let words = counter.offset(1);
+        let px = x.partition(shape![B]);
+        let mut number = take(counter);
+        let mut t = px.load([number.min(tiles - 1)]);
+        while number < tiles {
+            let sums = scan_sum(t, 0, reverse::Forward, 0.0f32);
+            let total = reduce_sum(t, 0);
+            let mine = words.offset(number);
+            if number > 0 {
+                store_ptr_tko(mine, word(total, 1u64), ordering::Relaxed, Some(scope::Device), None, None, Latency::<0>);
+            }
+            let next = take(counter);
+            t = px.load([next.min(tiles - 1)]);
+            let before = look_back::<W>(words, number);
+            let prefix = scalar_to_tile(before + tile_to_scalar(total));
+            store_ptr_tko(mine, word(prefix, 2u64), ordering::Relaxed, Some(scope::Device), None, None, Latency::<0>);
+            z.partition_full_mut(shape![B]).store(sums + before, [number]);
+            number = next;
+        }
     }
 
     #[kernel]
@@ -139,6 +172,15 @@ bench.main("scan", function()
     variants[i] = { ("one_%dx%dx%d"):format(tile, window, warps), function()
       state:fill(0)
       scan(tiles, x, state):run()
+    end }
+  end
+  for _, form in ipairs(STAY) do
+    local tile, window, warps = table.unpack(form)
+    local state, chunks = gpu.empty({ 1 + n // tile }, "u64"), z:tiles { n // STAYING }
+    local scan = kernels.stay:with { B = tile, W = window, warps = warps }
+    variants[#variants + 1] = { ("stay_%dx%dx%d"):format(tile, window, warps), function()
+      state:fill(0)
+      scan(chunks, x, state, n // tile):run()
     end }
   end
   for _, form in ipairs(TWO) do
