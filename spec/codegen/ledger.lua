@@ -1,4 +1,4 @@
--- The ledger of shipped kernels: the hash of each one's PTX for sm_90a, and what ptxas makes of it.
+-- The ledger of shipped kernels: the hash of each one's PTX for its target, and what ptxas makes of it.
 --     gpulua spec/codegen/ledger.lua PROGRAM [PTXAS]
 -- With ptxas the kernels are assembled and compared with ledger.tsv (BLESS=1 writes it): no spill, no
 -- local memory, no warning. Without it a hash that is not in the ledger fails; with another LLVM than the
@@ -16,6 +16,7 @@ local function read(command)
   return text, pipe:close()
 end
 
+-- A fourth field is the target; sm_90a without one.
 local KERNELS = {
   { "gemm_bf16_large", gemm("plain", "k"), "T=bf16,O=bf16,BM=128,BN=256,BK=64" },
   { "gemm_bf16_cluster", gemm("plain", "k"), "T=bf16,O=bf16,BM=128,BN=256,BK=64,cluster=2" },
@@ -29,23 +30,35 @@ local KERNELS = {
   { "attention_causal_d128", attention.source("causal", "k"), "BM=128,N=16,D=128" },
   { "attention_full_d64", attention.source("full", "k"), "BM=128,N=16,D=64" },
   { "attention_causal_d64", attention.source("causal", "k"), "BM=128,N=16,D=64" },
+  { "gemm_bf16_sm80", gemm("plain", "k"), "T=bf16,O=bf16,BM=128,BN=128,BK=32", "sm_80" },
+  { "gemm_tf32_sm80", gemm("transposed", "k"), "T=tf32,O=f32,BM=128,BN=128,BK=32", "sm_80" },
+  { "attention_full_d128_sm80", attention.source("full", "k"), "BM=128,N=8,D=128", "sm_80" },
+  { "attention_causal_d64_sm80", attention.source("causal", "k"), "BM=128,N=8,D=64", "sm_80" },
+  { "gemm_bf16_sm86", gemm("plain", "k"), "T=bf16,O=bf16,BM=128,BN=128,BK=32", "sm_86" },
+  { "gemm_tf32_sm86", gemm("transposed", "k"), "T=tf32,O=f32,BM=128,BN=128,BK=32", "sm_86" },
+  { "attention_full_d128_sm86", attention.source("full", "k"), "BM=128,N=8,D=128", "sm_86" },
+  { "attention_causal_d64_sm86", attention.source("causal", "k"), "BM=128,N=8,D=64", "sm_86" },
+  { "gemm_bf16_sm90", gemm("plain", "k"), "T=bf16,O=bf16,BM=128,BN=128,BK=32", "sm_90" },
+  { "gemm_tf32_sm90", gemm("transposed", "k"), "T=tf32,O=f32,BM=128,BN=128,BK=32", "sm_90" },
+  { "attention_full_d128_sm90", attention.source("full", "k"), "BM=128,N=8,D=128", "sm_90" },
+  { "attention_causal_d64_sm90", attention.source("causal", "k"), "BM=128,N=8,D=64", "sm_90" },
 }
 
 local folder = read("mktemp -d"):match("%S+")
 
-local function emit(source, with)
+local function emit(source, with, target)
   local file = assert(io.open(folder .. "/k.rs", "w"))
   file:write(source)
   file:close()
-  local ptx, ok = read(("cd %s && %s emit --stage ptx --target sm_90a --with %s k.rs >k.ptx && sha256sum k.ptx")
-    :format(folder, quote(program), quote(with)))
+  local ptx, ok = read(("cd %s && %s emit --stage ptx --target %s --with %s k.rs >k.ptx && sha256sum k.ptx")
+    :format(folder, quote(program), target, quote(with)))
   if not ok then error("no PTX: " .. ptx, 0) end
   return ptx:match("^%x+")
 end
 
 -- Registers, bytes of stack and of spills, and warnings.
-local function assemble()
-  local said = read(("cd %s && %s -arch=sm_90a -v -o k.cubin k.ptx 2>&1"):format(folder, quote(ptxas)))
+local function assemble(target)
+  local said = read(("cd %s && %s -arch=%s -v -o k.cubin k.ptx 2>&1"):format(folder, quote(ptxas), target))
   local spills, stack, warnings = 0, 0, 0
   for bytes in said:gmatch("(%d+) bytes spill") do spills = spills + math.tointeger(bytes) end
   for bytes in said:gmatch("(%d+) bytes stack frame") do stack = stack + math.tointeger(bytes) end
@@ -80,9 +93,10 @@ local function fail(name, why)
   print(("FAILED %s: %s"):format(name, why))
 end
 for _, kernel in ipairs(KERNELS) do
-  local name, hash = kernel[1], emit(kernel[2], kernel[3])
+  local name, target = kernel[1], kernel[4] or "sm_90a"
+  local hash = emit(kernel[2], kernel[3], target)
   if has_ptxas then
-    local row = hash .. "\t" .. assemble()
+    local row = hash .. "\t" .. assemble(target)
     lines[#lines + 1] = name .. "\t" .. row
     if not row:find("\t0\t0\t0$") then fail(name, "stack, spills or warnings: " .. row) end
     if known[name] ~= row and not os.getenv("BLESS") then fail(name, "the ledger has " .. tostring(known[name]) .. ", not " .. row) end
