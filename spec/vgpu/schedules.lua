@@ -118,6 +118,48 @@ local k = gpu.kernels [[
       }
       o.store(acc / sum.broadcast(shape![BM, D]));
   }
+  #[tile]
+  fn nested<const BM: i32, const BN: i32, const BK: i32>(c: &mut Tensor<f32, {[BM, BN]}>, a: &Tensor<bf16, {[-1, -1]}>, b: &Tensor<bf16, {[-1, -1]}>) {
+      let (i, j, _) = get_tile_block_id();
+      let (pa, pb) = (a.partition(shape![BM, BK]), b.partition(shape![BK, BN]));
+      let mut acc = constant(0.0f32, shape![BM, BN]);
+      for g in 0..num_tiles(&pa, 1) {
+          let first = pa.load([i, g]);
+          for l in 0..2 {
+              acc = mma(first, pb.load([g, j]), acc);
+              if l == 1 { acc = mma(pa.load([i, g]), pb.load([g, j]), acc); }
+          }
+          let other = pb.load([g, j]);
+          acc = mma(first, other, acc);
+      }
+      c.store(acc);
+  }
+  #[tile]
+  fn handed<const BM: i32, const BN: i32, const BK: i32>(c: &mut Tensor<f32, {[BM, BN]}>, a: &Tensor<bf16, {[-1, -1]}>, b: &Tensor<bf16, {[-1, -1]}>) {
+      let (i, j, _) = get_tile_block_id();
+      let (pa, pb) = (a.partition(shape![BM, BK]), b.partition(shape![BK, BN]));
+      let mut acc = constant(0.0f32, shape![BM, BN]);
+      let mut at = 0;
+      for g in 0..num_tiles(&pa, 1) {
+          acc = mma(pa.load([i, g]), pb.load([at, j]), acc);
+          at = at + 1;
+      }
+      for g in 0..num_tiles(&pa, 1) {
+          let h = num_tiles(&pa, 1) - 1 - g;
+          acc = mma(pa.load([i, h]), pb.load([h, j]), acc);
+      }
+      c.store(acc);
+  }
+  #[tile]
+  fn whole<const BM: i32, const BN: i32, const BK: i32>(c: &mut Tensor<i32, {[BM, BN]}>, a: &Tensor<i8, {[-1, -1]}>, b: &Tensor<i8, {[-1, -1]}>) {
+      let (i, j, _) = get_tile_block_id();
+      let (pa, pb) = (a.partition(shape![BM, BK]), b.partition(shape![BN, BK]));
+      let mut acc = constant(0i32, shape![BM, BN]);
+      for l in 0..num_tiles(&pa, 1) {
+          acc = mma(pa.load([i, l]), pb.load([j, l]).transpose(), acc);
+      }
+      c.store(acc);
+  }
 ]]
 
 local checks, wrong = 0, 0
@@ -276,6 +318,26 @@ do
       check_cluster(title, f:info(c:tiles { 64, 64 }, ta, tb), schedule.cluster and clusters or 1)
     end)
   end
+end
+
+-- Loads in a loop inside of another, in a branch, at places that turns hand on, and of integers.
+for _, form in ipairs { { "nested", 4 }, { "handed", 2 }, { "whole", 1 } } do
+  local name, times = table.unpack(form)
+  local is_whole = name == "whole"
+  local a, bt = small_numbers(80, 104, 1), small_numbers(72, 104, 4)
+  local wanted = product(a, bt)
+  for _, row in ipairs(wanted) do
+    for j, sum in ipairs(row) do row[j] = times * sum end
+  end
+  local ta = gpu.from_table(a, is_whole and "i8" or "bf16")
+  local tb = gpu.from_table(is_whole and bt or transpose(bt), is_whole and "i8" or "bf16")
+  each_schedule(name, { {}, { stages = 1 }, { stages = 2 }, { stages = 4 }, { warps = 8 } }, function(title, schedule)
+    local options = { BK = 32 }
+    for key, value in pairs(schedule) do options[key] = value end
+    local c = gpu.zeros({ 80, 72 }, is_whole and "i32" or "f32")
+    k[name]:with(options)(c:tiles { 64, 32 }, ta, tb):sync()
+    check(title, c:to_table(), wanted, 0)
+  end)
 end
 
 local function capped(s)
