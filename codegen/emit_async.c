@@ -403,6 +403,14 @@ static GpAsyncLoop *find_loop(const GpEmit *e, const GpInst *loop) {
     return l && l->loop == loop ? l : NULL;
 }
 
+/* What the loop starts from gets its layout first: the exchange buffer may lie over the stages. */
+static void convert_carried(GpEmit *e, const GpInst *loop) {
+    const GpRegion *body = loop->regions[0];
+    for (uint32_t i = 1; i < body->param_count; i++)
+        if (body->params[i]->type->kind == GpIrType_Tile)
+            (void)gp_emit_operand(e, loop->operands[2 + i], body->params[i]);
+}
+
 /* The stages of the first turns. What was in them before was read before the barrier. */
 void gp_async_fill(GpEmit *e, const GpInst *loop, LLVMValueRef turns) {
     GpAsyncLoop *l = find_loop(e, loop);
@@ -414,6 +422,7 @@ void gp_async_fill(GpEmit *e, const GpInst *loop, LLVMValueRef turns) {
     l->read = gp_emit_alloca(e, i32(e), 1, 4);
     LLVMBuildStore(e->b, first, l->fill);
     LLVMBuildStore(e->b, first, l->read);
+    convert_carried(e, loop);
     gp_gpu_barrier(e);
     LLVMBasicBlockRef before = LLVMGetInsertBlock(e->b), head = gp_emit_block(e, "fill");
     LLVMBasicBlockRef end = gp_emit_block(e, "filled");
