@@ -239,14 +239,25 @@ GpVal gp_lower_MathMode(GpLower *lo, const GpLowerCall *call) {
     return gp_call_result(lo, call, flush(lo, call, 1, root));
 }
 
+/* Of f32 a product and a power of 2; a narrower type would round the product too much. */
+static GpValue *exp_approx(GpLower *lo, GpValue *x) {
+    if (x->type->elem != GpElem_F32)
+        return gp_build1(&lo->b, GpOp_Exp, x);
+    GpValue *log2_e = constant(lo, x->type, 0x1.715476p+0);
+    return gp_build1(&lo->b, GpOp_Exp2Flush, gp_build2(&lo->b, GpOp_Mul, x, log2_e));
+}
+
 /* Full is what there is without a mode. */
 GpVal gp_lower_ApproxMode(GpLower *lo, const GpLowerCall *call) {
     GpValue *x = gp_call_scalar(lo, call, 0);
-    bool is_approx = is_mode(call, 1, "Approx");
-    if (!is_approx && !is_mode(call, 1, "Full") && !is_mode(call, 1, ""))
+    bool is_exp = gp_call_is(call, "exp");
+    if (is_mode(call, 1, "Approx"))
+        x = is_exp ? exp_approx(lo, x) : gp_build1(&lo->b, GpOp_TanhApprox, x);
+    else if (is_mode(call, 1, "Full") || is_mode(call, 1, ""))
+        x = gp_build1(&lo->b, is_exp ? GpOp_Exp : GpOp_Tanh, x);
+    else
         return refuse_mode(lo, call, 1, "rounding", x->type->elem);
-    GpOp op = gp_call_is(call, "exp") ? GpOp_Exp : is_approx ? GpOp_TanhApprox : GpOp_Tanh;
-    return gp_call_result(lo, call, gp_build1(&lo->b, op, x));
+    return gp_call_result(lo, call, x);
 }
 
 /* ---- Conversions ---------------------------------------------------------------------------- */

@@ -16,6 +16,7 @@ static const Moded *find_moded(const char *name) {
          ", #[optional] rounding: R, #[optional] ftz: F"},
         {"rsqrt", "MathMode", ", F: ftz::Mode", ", #[optional] ftz: F"},
         {"exp2", "MathMode", ", F: ftz::Mode", ", #[optional] ftz: F"},
+        {"exp", "ApproxMode", ", R: rounding::Mode", ", #[optional] rounding: R"},
         {"tanh", "ApproxMode", ", R: rounding::Mode", ", #[optional] rounding: R"},
     };
     for (size_t i = 0; i < GP_COUNT(rows); i++) {

@@ -135,6 +135,12 @@ arith.float = {
   exp = function(_, x) return math.exp(x) end,
   exp2 = function(_, x) return 2.0 ^ x end,
   exp2_flush = function(f, x) return f.name == "f32" and x < -126 and 0.0 or 2.0 ^ x end,
+  -- Near 2^-126 it is that or 0.
+  exp_approx = function(f, x)
+    if f.name ~= "f32" then return math.exp(x) end
+    if math.abs(x + 87.336545) < 1e-4 then return nil end
+    return x < -87.336545 and 0.0 or math.exp(x)
+  end,
   log = function(_, x) return math.log(x) end,
   ln = function(_, x) return math.log(x) end,
   log2 = function(_, x) return math.log(x, 2) end,

@@ -16,6 +16,7 @@ for _, name in ipairs { "rsqrt", "exp", "exp2", "log2", "sin", "cos", "tan", "si
   SPELLINGS[name] = { { name, "tile", name .. "(a)" }, { name, "simt", ("a.%s()"):format(name) } }
 end
 
+table.insert(SPELLINGS.exp, { "exp_approx", "tile", "exp(a, rounding::Approx)" })
 table.insert(SPELLINGS.tanh, { "tanh_approx", "tile", "tanh(a, rounding::Approx)" })
 
 local MODES = { up = "PositiveInf", down = "NegativeInf", zero = "Zero" }

@@ -43,7 +43,9 @@ table.sort(names)
 for _, name in ipairs(names) do line("| `%s` | %g | %g | %g |", name, bounds.f32[name], bounds.f64[name], bounds.of(name, "f16")) end
 line ""
 line "`tanh(x, rounding::Approx)` is the row `tanh_approx`: on a GPU one instruction, within 2^-11 of the value, relative to it (8192 ULP"
-line "of f32 where that is most; over every f32 an H200 is at most 1.113e-5 off, 2^-16.4); on the CPU, in the interpreter and in f64 it is `tanh`. `tanh(x, rounding::Full)` is `tanh(x)`."
+line "of f32 where that is most; over every f32 an H200 is at most 1.113e-5 off, 2^-16.4); on the CPU, in the interpreter and in f64"
+line "it is `tanh`. `exp(x, rounding::Approx)` is the row `exp_approx`: in f32 a product and one instruction, within 2^-17, and 0 below"
+line "2^-126; else `exp`. `exp2(x, ftz::Enabled)` is one instruction with `exp2`'s bound. `rounding::Full` is what there is without a mode."
 line ""
 line "CPU kernels compute `exp`, `exp2`, `log`, `ln`, `log2`, `log10` and `tanh` in f32 and narrower types by polynomials (at most 1.4 ULP,"
 line "`codegen/poly.def`) where the machine has fused multiply-add, and call the C library for the others. GPU kernels"

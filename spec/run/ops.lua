@@ -118,6 +118,8 @@ row { op = "exp2_flush", arity = 1, ulps = "exp2", tile = "exp2(a, ftz::Enabled)
   only = "f32", instead = "exp2" }
 row { op = "tanh_approx", arity = 1, ulps = "tanh_approx", tile = "tanh(a, rounding::Approx)",
   mutant = { "tanh(-a, rounding::Approx)" } }
+row { op = "exp2_flush", name = "exp.approx", reference = "exp_approx", arity = 1, ulps = "exp_approx",
+  tile = "exp(a, rounding::Approx)", mutant = { "exp(-a, rounding::Approx)" }, only = "f32", instead = "exp" }
 row { op = "tanh", name = "tanh.full", arity = 1, ulps = "tanh", tile = "tanh(a, rounding::Full)", mutant = { "sinh(a)" } }
 row { op = "pow", arity = 2, ulps = "pow", tile = "pow(a, b)", mutant = { "pow(b, a)" } }
 row { op = "powf", arity = 2, ulps = "powf", simt = "a.powf(b)", mutant = { nil, "b.powf(a)" },
