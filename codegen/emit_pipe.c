@@ -12,7 +12,8 @@
 
 enum {
     WARPGROUP_THREADS = 128,
-    CONSUMER_BARRIER = 1, /* hardware barrier of all consumers; stores have the next ones */
+    CONSUMER_BARRIER = 1,  /* hardware barrier of all consumers */
+    WARPGROUP_BARRIER = 2, /* of the first warpgroup, then of the others */
     TURN_BARRIER = 6,
     PRODUCER_REGISTERS = 40,
     CONSUMER_REGISTERS = 232,
@@ -107,6 +108,13 @@ void gp_pipe_barrier(GpEmit *e) {
     call(e, "llvm.nvvm.barrier.cta.sync.aligned.count", args, 2);
 }
 
+void gp_pipe_warpgroup_barrier(GpEmit *e) {
+    LLVMValueRef id =
+        LLVMBuildAdd(e->b, e->pipe->warpgroup, gp_emit_i32(e, WARPGROUP_BARRIER), "");
+    LLVMValueRef args[] = {id, gp_emit_i32(e, WARPGROUP_THREADS)};
+    call(e, "llvm.nvvm.barrier.cta.sync.aligned.count", args, 2);
+}
+
 /* A hardware barrier for each warpgroup's turn: itself and the other, which arrives. */
 static void turn_barrier(GpEmit *e, const char *name, LLVMValueRef id) {
     LLVMValueRef args[] = {id, gp_emit_i32(e, INT64_C(2) * WARPGROUP_THREADS)};
@@ -185,7 +193,11 @@ static void arrive_in_peer(GpEmit *e, const GpChannel *c) {
     gp_inline_call(&ptx, NULL);
 }
 
+/* One thread arrives for its warpgroup. A product that read the stage had all its warps; without one
+** a warp may still wait for the stage to be full, and would miss that the next tile filled it. */
 void gp_pipe_release(GpEmit *e, GpChannel *c) {
+    if (!c->is_ring)
+        gp_pipe_warpgroup_barrier(e);
     LLVMBasicBlockRef arrive = gp_emit_block(e, "arrive"), released = gp_emit_block(e, "released");
     LLVMValueRef last = gp_emit_i32(e, c->is_shared ? e->pipe->cluster - 1 : 0);
     LLVMIntPredicate is_in = c->is_shared ? LLVMIntULE : LLVMIntEQ;
@@ -360,9 +372,11 @@ static void walk_grid(GpEmit *e) {
 
 /* What was loaded once a tile is given back; what was issued is waited for. */
 void gp_pipe_return(GpEmit *e) {
-    for (uint32_t i = 0; i < e->pipe->channel_count && e->pipe->role == GpPipe_Consumer; i++)
-        if (!e->pipe->channels[i].is_ring && e->pipe->channels[i].now)
-            gp_pipe_release(e, &e->pipe->channels[i]);
+    for (uint32_t i = 0; i < e->pipe->channel_count && e->pipe->role == GpPipe_Consumer; i++) {
+        GpChannel *c = &e->pipe->channels[i];
+        if (!c->is_ring && c->now && !c->ends.count)
+            gp_pipe_release(e, c);
+    }
     LLVMBuildBr(e->b, e->pipe->latch);
 }
 
@@ -391,7 +405,7 @@ static void emit_consumer(GpEmit *e, LLVMBasicBlockRef end) {
     open_rings(e, 0);
     if (e->pipe->cluster > 1)
         find_peer(e);
-    if (e->pipe->turn_opens)
+    if (e->pipe->turn_opens.count)
         open_turns(e);
     walk_grid(e);
     gp_pipe_drain_stores(e);

@@ -6,7 +6,7 @@
 #include "codegen/emit_tile_gpu.h"
 #include "codegen/pipe.h"
 
-enum { ROWS = 64, PANEL = 64, STORE_BARRIER = 2, WARPGROUP_THREADS = 128, LINE_BYTES = 128 };
+enum { ROWS = 64, PANEL = 64, LINE_BYTES = 128 };
 
 static LLVMValueRef add(GpEmit *e, LLVMValueRef a, LLVMValueRef b) {
     return LLVMBuildAdd(e->b, a, b, "");
@@ -19,12 +19,6 @@ static LLVMValueRef bits(GpEmit *e, int from, int count) {
 
 static LLVMValueRef scale(GpEmit *e, LLVMValueRef v, int64_t by) {
     return LLVMBuildMul(e->b, v, gp_emit_i32(e, by), "");
-}
-
-static void sync_warpgroup(GpEmit *e) {
-    LLVMValueRef id = add(e, e->pipe->warpgroup, gp_emit_i32(e, STORE_BARRIER));
-    LLVMValueRef args[] = {id, gp_emit_i32(e, WARPGROUP_THREADS)};
-    gp_emit_intrinsic(e, "llvm.nvvm.barrier.cta.sync.aligned.count", NULL, args, 2);
 }
 
 /* Runs `emit` in the first thread of each warpgroup. */
@@ -125,12 +119,12 @@ bool gp_pipe_store(GpEmit *e, const GpInst *inst) {
     s.base = scale(e, e->pipe->warpgroup, (int64_t)s.turns * s.panels * ROWS * LINE_BYTES);
     s.base = add(e, s.base, gp_emit_i32(e, (int64_t)e->pipe->staging));
     in_first(e, wait_read, NULL);
-    sync_warpgroup(e);
+    gp_pipe_warpgroup_barrier(e);
     for (uint32_t turn = 0; turn < s.turns; turn++)
         for (uint32_t block = 0; block < s.panels * PANEL / 16; block++)
             write_block(e, &s, turn, block);
     gp_emit_intrinsic(e, "llvm.nvvm.fence.proxy.async.shared_cta", NULL, NULL, 0);
-    sync_warpgroup(e);
+    gp_pipe_warpgroup_barrier(e);
     in_first(e, start_copies, &s);
     return true;
 }

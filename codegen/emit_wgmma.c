@@ -251,11 +251,11 @@ void gp_wgmma(GpEmit *e, const GpInst *inst) {
     GpBound addend = {NULL, 0};
     if (gp_wgmma_promotes(inst))
         addend = start_sums(e, &p, places);
-    if (inst == pipe->turn_opens)
+    if (gp_map_has(&pipe->turn_opens, inst))
         gp_pipe_take_turn(e);
     for (uint32_t turn = 0; turn < p.turns; turn++)
         issue_turn(e, &p, turn);
-    if (inst == pipe->turn_closes)
+    if (gp_map_has(&pipe->turn_closes, inst))
         gp_pipe_give_turn(e);
     if (goes_on)
         pipe->pending[pipe->pending_count - 1].sums.count = 0;
@@ -354,7 +354,10 @@ static uint32_t count_read(GpEmit *e, const GpInst *inst) {
 }
 
 void gp_pipe_before(GpEmit *e, const GpInst *inst) {
-    GpPipe *p = e->pipe;
-    if (p && p->role == GpPipe_Consumer && p->pending_count)
+    const GpPipe *p = e->pipe;
+    if (!p || p->role == GpPipe_Producer)
+        return;
+    if (p->pending_count)
         gp_wgmma_settle(e, count_read(e, inst));
+    gp_pipe_at_end(e, inst);
 }

@@ -48,6 +48,7 @@ struct GpChannel {
     uint64_t barriers;            /* offset of full and empty of stage 0; 16 bytes a stage */
     LLVMValueRef stage, phase;    /* of the role being emitted: addresses of its counters */
     LLVMValueRef now;             /* the stage that is being filled or read; NULL: none */
+    GpMap ends; /* not a ring: instructions before which it is given back; none: the body's end */
 };
 
 /* A store that leaves through shared memory. `value` is what it stores, as a matrix. */
@@ -98,7 +99,7 @@ struct GpPipe {
     uint64_t shared_bytes;
     uint64_t exchange_at, exchange_room, exchange_bytes; /* planned; used */
     LLVMValueRef shared;   /* dynamic shared memory */
-    const GpInst *turn_opens, *turn_closes; /* products; NULL: nobody waits for a turn */
+    GpMap turn_opens, turn_closes; /* products, the first and the last of a turn; none: nobody waits */
     GpPipeRole role;
     LLVMValueRef warpgroup; /* i32, of this thread */
     LLVMValueRef number, count; /* i32: of this block or cluster; persistent: of those that run */
@@ -132,8 +133,21 @@ void gp_pipe_describe(const GpEmit *e, GpImage *image);
 /* pipe_skew.c: rotates a loop of two products, in place; true when there was one. The plan is void
 ** then. */
 bool gp_pipe_skew(GpEmit *e);
-/* Finds the loop whose products two warpgroups issue by turns. */
+/* Finds the loops whose products two warpgroups issue by turns. */
 void gp_pipe_find_turns(GpEmit *e, GpPipe *p);
+
+/* pipe_split.c: makes two loops of each whose products depend on an early or a late turn, in place;
+** true when there was one. The plan is void then. */
+bool gp_pipe_split(GpEmit *e);
+
+/* Whether something in the region goes elsewhere than on. */
+bool gp_pipe_has_jump(const GpRegion *r);
+
+/* pipe_end.c */
+/* Finds where the stages of tiles that are loaded once are given back early. */
+void gp_pipe_find_ends(GpEmit *e, GpPipe *p);
+/* Consumers, before an instruction: gives them back. */
+void gp_pipe_at_end(GpEmit *e, const GpInst *inst);
 
 /* pipe_slice.c: marks what the producer emits; false when it would need more than scalars. */
 bool gp_pipe_slice(GpEmit *e, GpPipe *p);
@@ -161,6 +175,7 @@ bool gp_pipe_load(GpEmit *e, const GpInst *inst); /* false: not a feed */
 LLVMValueRef gp_pipe_stage(GpEmit *e, GpChannel *c); /* waits until it is full; consumers */
 void gp_pipe_release(GpEmit *e, GpChannel *c);
 void gp_pipe_barrier(GpEmit *e); /* of all consumers */
+void gp_pipe_warpgroup_barrier(GpEmit *e); /* of each warpgroup of consumers */
 /* Around the products of a turn: waits for this warpgroup's; gives it to the other. */
 void gp_pipe_take_turn(GpEmit *e);
 void gp_pipe_give_turn(GpEmit *e);

@@ -169,6 +169,7 @@ void gp_pipe_plan(GpEmit *e) {
     p->uses = gp_ir_count_uses(e->fn, e->arena);
     gp_pipe_schedule(e, p);
     gp_pipe_find_turns(e, p);
+    gp_pipe_find_ends(e, p);
     gp_pipe_add_maps(e, p);
     gp_pipe_extend_abi(e, p);
     e->pipe = p;

@@ -289,11 +289,16 @@ bool gp_pipe_skew(GpEmit *e) {
 
 /* ---- Turns ------------------------------------------------------------------------------- */
 
+typedef struct Turns {
+    GpIrFn *fn;
+    GpPipe *pipe;
+} Turns;
+
 /* In a loop whose last product does not wait for its first one, all are issued together and the rest
 ** of the body is other work: then the matrix unit is one warpgroup's while the other works. */
-static void try_turns(GpInst *inst, void *ud) {
-    Search *search = ud;
-    Skew s = {.fn = (GpIrFn *)(uintptr_t)search->e->fn, .loop = inst};
+static void find_turn(GpInst *inst, void *ud) {
+    const Turns *t = ud;
+    Skew s = {.fn = t->fn, .loop = inst};
     if (inst->op != GpOp_For)
         return;
     s.body = inst->regions[0];
@@ -306,13 +311,12 @@ static void try_turns(GpInst *inst, void *ud) {
     }
     if (s.p == s.q || is_made_of(&s, s.q->results[0], s.p->results[0]))
         return;
-    search->found = s;
+    gp_map_set(t->fn->arena, &t->pipe->turn_opens, s.p, NULL);
+    gp_map_set(t->fn->arena, &t->pipe->turn_closes, s.q, NULL);
 }
 
 void gp_pipe_find_turns(GpEmit *e, GpPipe *p) {
-    Search search = {.e = e};
+    Turns t = {(GpIrFn *)(uintptr_t)e->fn, p};
     if (p->warpgroups == 2)
-        gp_ir_walk((GpIrFn *)(uintptr_t)e->fn, GpWalk_Before, try_turns, &search);
-    p->turn_opens = search.found.p;
-    p->turn_closes = search.found.q;
+        gp_ir_walk(t.fn, GpWalk_Before, find_turn, &t);
 }

@@ -160,6 +160,22 @@ local k = gpu.kernels [[
       }
       c.store(acc);
   }
+  // From no turns to three: what was loaded once is given back on every way through.
+  #[tile]
+  fn uneven<const BM: i32, const BN: i32, const D: i32>(
+      o: &mut Tensor<f32, {[BM, D]}>, q: &Tensor<bf16, {[-1, D]}>, k: &Tensor<bf16, {[-1, D]}>,
+      v: &Tensor<bf16, {[-1, D]}>) {
+      let i = program_id(0);
+      let (pk, pv) = (k.partition(shape![BN, D]), v.partition(shape![BN, D]));
+      let tq = q.partition(shape![BM, D]).load([i, 0]);
+      let mut acc = constant(1.0f32, shape![BM, D]);
+      for j in 0..i % 4 {
+          let products = mma(tq, pk.load([j, 0]).transpose(), constant(0.0f32, shape![BM, BN]));
+          let scores = if j >= 2 { products * 0.5f32 } else { products };
+          acc = mma(convert_tile(scores), pv.load([j, 0]), acc);
+      }
+      o.store(acc);
+  }
 ]]
 
 local checks, wrong = 0, 0
@@ -399,6 +415,32 @@ for _, case in ipairs {
   end
   attend("", gpu.from_table(q, "bf16"), gpu.from_table(key, "bf16"), gpu.from_table(v, "bf16"))
   attend(", 4 columns off", placed(q, "bf16", 4), placed(key, "bf16", 4), placed(v, "bf16", 4))
+end
+
+do
+  local rows, depth = 9 * 64, 64
+  local q, key, v = {}, small_numbers(192, depth, 2), small_numbers(192, depth, 5)
+  for i = 1, rows do
+    q[i] = {}
+    for j = 1, depth do q[i][j] = j == i * 5 % depth + 1 and 1 or 0 end
+  end
+  local tq, tk, tv = gpu.from_table(q, "bf16"), gpu.from_table(key, "bf16"), gpu.from_table(v, "bf16")
+  local wanted = {}
+  for i = 1, rows do
+    wanted[i] = {}
+    for d = 1, depth do
+      local s = 1
+      for j = 1, (i - 1) // 64 % 4 * 64 do s = s + (j > 128 and 0.5 or 1) * key[j][i * 5 % depth + 1] * v[j][d] end
+      wanted[i][d] = s
+    end
+  end
+  each_schedule("uneven", { {}, { persistent = true }, { persistent = false }, { stages = 2 } }, function(title, schedule)
+    local options = { BN = 64 }
+    for field, value in pairs(schedule) do options[field] = value end
+    local o = gpu.full({ rows, depth }, 0 / 0)
+    k.uneven:with(options)(o:tiles { 64, depth }, tq, tk, tv):sync()
+    check(title, o:to_table(), wanted, 0)
+  end)
 end
 
 print(("%d schedules ran, %d in clusters, %d were refused, %d elements, %d wrong"):format(ran, granted, refused, checks, wrong))

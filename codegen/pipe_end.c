@@ -1,0 +1,70 @@
+/* Where a tile that was loaded once is given back.
+**
+** Its stage can take the next tile's when the last loop that reads it is over: while the sums are
+** finished and stored, the producer fills it again. A loop in a branch ends it there; the other
+** branches, which do not read it, give it back where they end. */
+#include "codegen/pipe.h"
+
+static bool reads(const GpPipe *p, const GpGroup *g, const GpRegion *r) {
+    GpFeedView view;
+    for (const GpInst *x = r->first; x; x = x->next) {
+        for (uint32_t i = 0; i < 2 && x->op == GpOp_Mma; i++)
+            if (gp_feed_view(&p->feeds, x->operands[i], &view) && view.feed->group == g)
+                return true;
+        for (uint32_t i = 0; i < x->region_count; i++)
+            if (reads(p, g, x->regions[i]))
+                return true;
+    }
+    return false;
+}
+
+/* The outermost loop around the last product. */
+static const GpInst *last_loop(const GpGroup *g) {
+    const GpInst *loop = NULL;
+    for (const GpInst *o = g->last->parent->owner; o; o = o->parent->owner)
+        if (o->op != GpOp_If)
+            loop = o;
+    return loop;
+}
+
+static bool add_branches(GpEmit *e, GpPipe *p, const GpGroup *g, const GpInst *from, GpMap *ends) {
+    for (const GpInst *o = from->parent->owner; o; from = o, o = o->parent->owner)
+        for (uint32_t i = 0; i < o->region_count; i++) {
+            const GpInst *end = gp_ir_terminator(o->regions[i]);
+            if (o->regions[i] == from->parent)
+                continue;
+            if (reads(p, g, o->regions[i]) || end->op != GpOp_Yield)
+                return false;
+            gp_map_set(e->arena, ends, end, g->channel);
+        }
+    return true;
+}
+
+void gp_pipe_find_ends(GpEmit *e, GpPipe *p) {
+    for (const GpInst *x = e->fn->body->first; x; x = x->next)
+        for (uint32_t i = 0; i < x->region_count; i++)
+            if (gp_pipe_has_jump(x->regions[i]))
+                return; /* the end of the body is reached from elsewhere too */
+    for (uint32_t i = 0; i < p->group_count; i++) {
+        const GpGroup *g = &p->groups[i];
+        const GpInst *loop = g->channel->is_ring ? NULL : last_loop(g);
+        GpMap ends = {0};
+        if (loop && add_branches(e, p, g, loop, &ends)) {
+            gp_map_set(e->arena, &ends, loop->next, g->channel);
+            g->channel->ends = ends;
+        }
+    }
+}
+
+void gp_pipe_at_end(GpEmit *e, const GpInst *inst) {
+    const GpPipe *p = e->pipe;
+    bool is_branch = inst->op == GpOp_Yield, is_behind = inst->prev && inst->prev->region_count;
+    for (uint32_t i = 0; i < p->channel_count && (is_branch || is_behind); i++) {
+        GpChannel *c = &p->channels[i];
+        LLVMValueRef now = c->now;
+        if (!gp_map_has(&c->ends, inst))
+            continue;
+        gp_pipe_release(e, c);
+        c->now = now; /* another branch gives it back too */
+    }
+}
