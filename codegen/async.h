@@ -55,6 +55,8 @@ bool gp_async_reports(const GpEmit *e);                 /* of a check's failure 
 /* Before a loop, and at the start of its turn k of `turns`, index `i`. */
 void gp_async_fill(GpEmit *e, const GpInst *loop, LLVMValueRef turns);
 void gp_async_turn(GpEmit *e, const GpInst *loop, LLVMValueRef k, LLVMValueRef i, LLVMValueRef turns);
+/* Before a jump, which may leave loops whose later turns' copies are under way. */
+void gp_async_leave(GpEmit *e);
 bool gp_async_load(GpEmit *e, const GpInst *inst); /* false: not a feed */
 /* A place in dynamic shared memory. */
 LLVMValueRef gp_async_at(GpEmit *e, LLVMValueRef offset);

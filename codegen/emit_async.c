@@ -454,6 +454,11 @@ void gp_async_turn(GpEmit *e, const GpInst *loop, LLVMValueRef k, LLVMValueRef i
     advance(e, l, l->read);
 }
 
+void gp_async_leave(GpEmit *e) {
+    if (e->async && gp_async_loop(e, e->region))
+        wait(e, 0);
+}
+
 LLVMValueRef gp_async_tile(GpEmit *e, const GpFeed *f) {
     const GpAsyncLoop *l = f->loop;
     LLVMValueRef stage = !l ? gp_emit_i32(e, 0) : e->async->ahead ? read_offset(e, l->fill) : l->now;

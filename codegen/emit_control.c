@@ -258,6 +258,8 @@ static void emit_carry(GpEmit *e, const GpInst *inst) {
     const GpInst *to = inst->target ? inst->target : inst->parent->owner;
     LoopJoins *joins = gp_map_get(&e->joins, to);
     GpJoin *join = inst->op == GpOp_Break || !joins->next ? joins->exit : joins->next;
+    if (inst->op != GpOp_Yield)
+        gp_async_leave(e);
     jump(e, join, inst->operands);
 }
 

@@ -151,6 +151,19 @@ local k = gpu.kernels [[
       c.store(acc);
   }
   #[tile]
+  fn left<const BM: i32, const BN: i32, const BK: i32>(c: &mut Tensor<bf16, {[BM, BN]}>, a: &Tensor<bf16, {[-1, -1]}>, b: &Tensor<bf16, {[-1, -1]}>) {
+      let (i, j, _) = get_tile_block_id();
+      let (pa, pb) = (a.partition(shape![BM, BK]), b.partition(shape![BK, BN]));
+      let mut acc = constant(0.0f32, shape![BM, BN]);
+      'all: for _ in 0..4 {
+          for l in 0..num_tiles(&pa, 1) {
+              if l == 2 { break 'all; }
+              acc = mma(pa.load([i, l]), pb.load([l, j]), acc);
+          }
+      }
+      c.store(convert_tile(acc));
+  }
+  #[tile]
   fn whole<const BM: i32, const BN: i32, const BK: i32>(c: &mut Tensor<i32, {[BM, BN]}>, a: &Tensor<i8, {[-1, -1]}>, b: &Tensor<i8, {[-1, -1]}>) {
       let (i, j, _) = get_tile_block_id();
       let (pa, pb) = (a.partition(shape![BM, BK]), b.partition(shape![BN, BK]));
@@ -336,23 +349,27 @@ do
   end
 end
 
--- Loads in a loop inside of another, in a branch, at places that turns hand on, and of integers.
-for _, form in ipairs { { "nested", 4 }, { "handed", 2 }, { "whole", 1 } } do
-  local name, times = table.unpack(form)
-  local is_whole = name == "whole"
+-- Loads in a loop inside of another, in a branch, at places that turns hand on, in loops that are left
+-- (after 64 columns), and of integers.
+for _, form in ipairs {
+  { "nested", "bf16", "f32", 4 }, { "handed", "bf16", "f32", 2 }, { "left", "bf16", "bf16", 1 }, { "whole", "i8", "i32", 1 },
+} do
+  local name, dtype, out, times = table.unpack(form)
   local a, bt = small_numbers(80, 104, 1), small_numbers(72, 104, 4)
+  local ta, tb = gpu.from_table(a, dtype), gpu.from_table(name == "whole" and bt or transpose(bt), dtype)
+  for _, row in ipairs(a) do
+    for l = name == "left" and 65 or 105, 104 do row[l] = 0 end
+  end
   local wanted = product(a, bt)
   for _, row in ipairs(wanted) do
     for j, sum in ipairs(row) do row[j] = times * sum end
   end
-  local ta = gpu.from_table(a, is_whole and "i8" or "bf16")
-  local tb = gpu.from_table(is_whole and bt or transpose(bt), is_whole and "i8" or "bf16")
   each_schedule(name, { {}, { stages = 1 }, { stages = 2 }, { stages = 4 }, { warps = 8 } }, function(title, schedule)
     local options = { BK = 32 }
     for key, value in pairs(schedule) do options[key] = value end
-    local c = gpu.zeros({ 80, 72 }, is_whole and "i32" or "f32")
+    local c = gpu.zeros({ 80, 72 }, out)
     k[name]:with(options)(c:tiles { 64, 32 }, ta, tb):sync()
-    check(title, c:to_table(), wanted, 0)
+    check(title, c:to_table(), wanted, out == "bf16" and 2 ^ -8 or 0)
   end)
 end
 
