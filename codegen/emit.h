@@ -127,7 +127,6 @@ LLVMValueRef gp_emit_bitcast(GpEmit *e, LLVMValueRef v, GpElem from, GpElem to);
 LLVMValueRef gp_emit_pair(GpEmit *e, LLVMValueRef low, LLVMValueRef high);
 void gp_emit_unpair(GpEmit *e, LLVMValueRef word, LLVMValueRef *low, LLVMValueRef *high);
 LLVMValueRef gp_emit_math(GpEmit *e, GpOp op, GpElem elem, LLVMValueRef *x, uint32_t count);
-bool gp_math_is_intrinsic(GpOp op);
 bool gp_math_needs_library(GpOp op);
 /* emit_poly.c */
 LLVMValueRef gp_emit_poly(GpEmit *e, GpOp op, LLVMValueRef x); /* NULL: not computed inline */
@@ -204,7 +203,6 @@ LLVMValueRef gp_tile_cpu_any_zero(GpEmit *e, const GpValue *v);
 /* tile_plan.c: which tile values of a CPU function get a buffer */
 GpTilePlan *gp_tile_plan_make(GpArena *arena, const GpIrFn *fn);
 bool gp_tile_plan_is_materialized(const GpTilePlan *plan, const GpValue *v);
-bool gp_tile_plan_is_used(const GpTilePlan *plan, const GpValue *v);
 
 /* emit_tile_gpu.c */
 bool gp_tile_gpu_prepare(GpEmit *e); /* false: refused */

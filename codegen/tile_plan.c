@@ -129,4 +129,3 @@ bool gp_tile_plan_is_materialized(const GpTilePlan *plan, const GpValue *v) {
     return plan->is_buffer[v->id];
 }
 
-bool gp_tile_plan_is_used(const GpTilePlan *plan, const GpValue *v) { return plan->sink[v->id]; }

@@ -31,7 +31,6 @@ struct GpDiag {
 struct GpDiags {
     GpSession *session;
     GpArena *arena;
-    uint32_t refs;
     uint32_t errors;
     bool failed;
     Entries entries;
@@ -58,17 +57,12 @@ GpDiags *gp_diags_new(GpSession *s) {
     GpDiags *ds = GP_TRY_NEW(s, GpDiags);
     if (!ds)
         return NULL;
-    *ds = (GpDiags){.session = s, .refs = 1, .arena = gp_arena_new(s)};
+    *ds = (GpDiags){.session = s, .arena = gp_arena_new(s)};
     if (!ds->arena) {
         gp_free(s, ds, sizeof *ds);
         return NULL;
     }
     ds->swallowed = (GpDiag){.list = ds, .is_swallowed = true, .title = ""};
-    return ds;
-}
-
-GpDiags *gp_diags_retain(GpDiags *ds) {
-    ds->refs++;
     return ds;
 }
 
@@ -81,7 +75,7 @@ static void release_sources(GpDiag *d) {
 }
 
 void gp_diags_release(GpDiags *ds) {
-    if (!ds || --ds->refs != 0)
+    if (!ds)
         return;
     for (uint32_t i = 0; i < ds->entries.len; i++)
         release_sources(ds->entries.at[i]);

@@ -31,8 +31,7 @@ bool gp_diag_find(const char *code, GpDiagCode *out);
 typedef struct GpDiag GpDiag;   /* one diagnostic, being built or read */
 typedef struct GpDiags GpDiags; /* a list of them, reference-counted */
 
-GP_NODISCARD GpDiags *gp_diags_new(GpSession *s); /* refs 1; NULL when out of memory */
-GpDiags *gp_diags_retain(GpDiags *ds);
+GP_NODISCARD GpDiags *gp_diags_new(GpSession *s); /* NULL when out of memory */
 void gp_diags_release(GpDiags *ds);
 /* A new list with what `ds` holds, which is empty afterwards. NULL when out of memory. */
 GP_NODISCARD GpDiags *gp_diags_take(GpDiags *ds);

@@ -285,12 +285,6 @@ static inline bool gp_bits_join(GpBits into, GpBits from) {
 static inline void gp_bits_copy(GpBits into, GpBits from) {
     memcpy(into.at, from.at, into.words * sizeof *into.at);
 }
-static inline bool gp_bits_meet(GpBits a, GpBits b) {
-    for (uint32_t i = 0; i < a.words; i++)
-        if (a.at[i] & b.at[i])
-            return true;
-    return false;
-}
 
 /* ---- move.c */
 void gp_form_check_moves(GpForm *f);

@@ -77,7 +77,6 @@ GpStatus gp_kernel_with(GpKernel *k, const GpKernelOptions *options, GpSite site
                         GpKernel **out);
 GpKernel *gp_kernel_retain(GpKernel *k);
 void gp_kernel_release(GpKernel *k);
-const GpDef *gp_kernel_def(const GpKernel *k);
 const char *gp_kernel_name(const GpKernel *k);
 GpStream *gp_kernel_stream(const GpKernel *k);
 
@@ -106,8 +105,7 @@ GpStatus gp_kernel_describe(GpKernel *k, const GpCallArg *args, uint32_t count, 
 ** give; for inspect(). */
 GpStatus gp_kernel_emit(GpKernel *k, GpStage stage, const GpTarget *target, GpDiags *diags,
                         GpText *out);
-/* The loaded code and the device of the last call; NULL before one. */
-GpExec *gp_kernel_exec(const GpKernel *k);
+/* The device of the last call; NULL before one. */
 GpDevice *gp_kernel_device(const GpKernel *k);
 
 typedef struct GpCompileStats {

@@ -100,10 +100,8 @@ void gp_kernel_release(GpKernel *k) {
     gp_free(s, k, sizeof(*k));
 }
 
-const GpDef *gp_kernel_def(const GpKernel *k) { return k->def; }
 const char *gp_kernel_name(const GpKernel *k) { return k->def->name->name; }
 GpStream *gp_kernel_stream(const GpKernel *k) { return k->options.stream; }
-GpExec *gp_kernel_exec(const GpKernel *k) { return k->exec; }
 GpDevice *gp_kernel_device(const GpKernel *k) { return k->device; }
 
 /* ---- Options ---------------------------------------------------------------------------- */

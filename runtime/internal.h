@@ -464,7 +464,6 @@ void gp_slot_enqueued(GpSlot *slot, GpExec *exec, GpSite site, GpUse use);
 ** last replay is done. False when out of memory. */
 bool gp_slot_arm(GpSlot *slot, const GpRunRequest *r);
 void gp_slot_disarm(GpSlot *slot); /* gives such a slot back */
-void gp_slot_retain(GpSlot *slot);
 void gp_slot_release(GpSlot *slot);
 GpFailure *gp_slot_failure(const GpSlot *slot); /* once it was looked at; borrowed */
 void gp_stream_reap(GpStream *s);               /* looks at the slots of what is completed */

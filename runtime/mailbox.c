@@ -196,8 +196,6 @@ void gp_slot_disarm(GpSlot *slot) {
     gp_slot_release(slot);
 }
 
-void gp_slot_retain(GpSlot *slot) { slot->refs++; }
-
 void gp_slot_release(GpSlot *slot) {
     if (!slot || --slot->refs != 0)
         return;

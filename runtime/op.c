@@ -9,7 +9,6 @@ typedef struct OpArg {
 
 struct GpRunOp {
     GpRuntime *rt;
-    uint32_t refs;
     bool is_run;
     GpRunRequest request; /* its args point into `run_args` */
     GpSite run_at;
@@ -71,7 +70,6 @@ static GpRunOp *hold_request(GpRuntime *rt, const GpRunRequest *request) {
         return NULL;
     op->bytes = bytes;
     op->rt = gp_runtime_retain(rt);
-    op->refs = 1;
     op->count = count;
     op->request = *request;
     op->run_args = (GpRunArg *)(void *)(op->args + count);
@@ -131,11 +129,6 @@ GpStatus gp_op_make(GpRuntime *rt, const GpRunRequest *request, GpDiags *diags, 
     return GpStatus_Ok;
 }
 
-GpRunOp *gp_op_retain(GpRunOp *op) {
-    op->refs++;
-    return op;
-}
-
 /* One line for whoever forgot to run it. */
 static void complain(GpRunOp *op) {
     GpSession *s = op->rt->session;
@@ -156,7 +149,7 @@ static void complain(GpRunOp *op) {
 }
 
 void gp_op_release(GpRunOp *op) {
-    if (!op || --op->refs != 0)
+    if (!op)
         return;
     if (!op->is_run)
         complain(op);

@@ -151,8 +151,6 @@ void gp_runtime_release(GpRuntime *rt) {
     gp_free(rt->session, rt, sizeof *rt);
 }
 
-GpSession *gp_runtime_session(GpRuntime *rt) { return rt->session; }
-
 GpCuda *gp_runtime_cuda(GpRuntime *rt) {
     if (!rt->is_cuda_opened)
         gp_cuda_open(&rt->cuda, rt->libcuda);

@@ -75,7 +75,6 @@ GpStatus gp_runtime_new(GpSession *s, const GpRuntimeConfig *config, GpRuntime *
 void gp_runtime_close(GpRuntime *rt);
 /* Closes it, and goes with the last of its objects. NULL is ignored. */
 void gp_runtime_free(GpRuntime *rt);
-GpSession *gp_runtime_session(GpRuntime *rt);
 
 /* ---- Devices --------------------------------------------------------------------------- */
 
@@ -133,7 +132,6 @@ void gp_tensor_release(GpTensor *t);
 GpElem gp_tensor_elem(const GpTensor *t);
 const GpShape *gp_tensor_shape(const GpTensor *t);
 const int64_t *gp_tensor_strides(const GpTensor *t); /* in elements */
-int64_t gp_tensor_offset(const GpTensor *t);         /* in elements */
 GpDevice *gp_tensor_device(const GpTensor *t);
 uint64_t gp_tensor_bytes(const GpTensor *t);         /* of its elements */
 bool gp_tensor_is_contiguous(const GpTensor *t);
@@ -209,7 +207,6 @@ GpStream *gp_stream_retain(GpStream *s);
 void gp_stream_release(GpStream *s);
 GpStatus gp_stream_sync(GpStream *s, GpDiags *diags); /* interruptible */
 bool gp_stream_is_idle(GpStream *s);
-GpDevice *gp_stream_device(GpStream *s);
 void *gp_stream_handle(GpStream *s); /* CUstream; NULL on the CPU */
 
 /* ---- Kernels and ops ------------------------------------------------------------------- */
@@ -253,8 +250,7 @@ typedef struct GpRunRequest {
 ** enqueued. A failed check takes nothing. Two arguments that overlap with a writer among them
 ** are E0499 or E0502. */
 GpStatus gp_op_make(GpRuntime *rt, const GpRunRequest *request, GpDiags *diags, GpRunOp **out);
-GpRunOp *gp_op_retain(GpRunOp *op);
-/* The last release of an op that was never run returns its loans and logs one line through
+/* The release of an op that was never run returns its loans and logs one line through
 ** hooks.write of the session: "op made at FILE:LINE was dropped without being run". */
 void gp_op_release(GpRunOp *op);
 /* Enqueues on `stream` (NULL: the request's, else the device's default). A second run is E0382. */

@@ -95,7 +95,6 @@ void gp_stream_release(GpStream *s) {
         gp_runtime_release(s->device->rt);
 }
 
-GpDevice *gp_stream_device(GpStream *s) { return s->device; }
 void *gp_stream_handle(GpStream *s) { return s->handle; }
 
 bool gp_use_poll(GpUse u) {

@@ -84,7 +84,6 @@ void gp_tensor_release(GpTensor *t) {
 GpElem gp_tensor_elem(const GpTensor *t) { return t->elem; }
 const GpShape *gp_tensor_shape(const GpTensor *t) { return &t->shape; }
 const int64_t *gp_tensor_strides(const GpTensor *t) { return t->stride; }
-int64_t gp_tensor_offset(const GpTensor *t) { return t->offset; }
 GpDevice *gp_tensor_device(const GpTensor *t) { return t->storage->device; }
 uint64_t gp_tensor_bytes(const GpTensor *t) {
     return (uint64_t)t->numel * gp_elem_info[t->elem].bytes;
