@@ -118,7 +118,9 @@ typedef struct GpLower {
     uint32_t region_depth;
     GpMap by_local; /* GpLocal -> GpVar; unique because recursion is refused */
     GpMap escaping; /* locals whose address is a value: lower_escape.c */
-    GpMap scanned;  /* bodies that were searched for them */
+    GpMap joined;   /* tensors (GpValue) that are one or another: lower_join_tensor.c */
+    GpMap assigned; /* locals that are assigned */
+    GpMap scanned;  /* bodies that were searched for both */
     GpMap closures; /* closure node -> GpLowerFrame that made it */
     GpMap below;    /* index value -> GpValue that it is below; it is not negative */
     GpMap minted;   /* index value -> GpMint: the schedule that it is a coordinate of */
@@ -159,6 +161,8 @@ const GpIrType *gp_lower_leaf_type(GpLower *lo, const GpType *t, uint32_t k);
 bool gp_lower_elem(const GpType *t, GpElem *out); /* of a scalar type */
 bool gp_lower_is_view(const GpType *t); /* Tensor and partitions: a reference is the value itself */
 bool gp_lower_is_partition(const GpType *t);
+/* Leaves of a partition that its code is made of: the padding, the order of axes. */
+bool gp_lower_is_view_form(uint32_t leaf);
 /* Element and count of a scalar or an array (of arrays) of scalars: what fits in memory. */
 bool gp_lower_memory(GpLower *lo, const GpType *t, GpElem *elem, uint32_t *count);
 GpShape gp_lower_shape(GpLower *lo, const GpShapeTy *sh);
@@ -212,11 +216,18 @@ void gp_lower_set_dead(GpLower *lo);
 /* Builds the block of that region with one result per leaf that needs one, and goes on after it. */
 GpVal gp_join_finish_block(GpLower *lo, GpJoin *j, GpRegion *region);
 /* A loop under construction: carries every variable that may change. */
+typedef struct GpCarriedTensor {
+    uint32_t leaf;
+    const GpIrType *type;
+    GpValue *params[1 + 2 * GP_MAX_RANK]; /* its parts */
+    GpValue *made;                        /* the tensor of them; NULL: it never changes */
+} GpCarriedTensor;
 typedef struct GpCarry {
     GpJoin *exit, *again;
     GpRegion *region;
     uint32_t fixed;   /* region parameters before the carried ones */
     GpValue **params; /* per leaf; NULL: not carried */
+    GP_VEC(GpCarriedTensor) tensors;
 } GpCarry;
 GpCarry *gp_carry_open(GpLower *lo, const GpType *type, const GpIrType *index);
 GpVal gp_carry_finish_loop(GpLower *lo, GpCarry *c);

@@ -1,6 +1,7 @@
 /* Which scalar locals need memory: those a reference to which is chosen at run time. A reference
 ** that is an argument, a receiver, an operand or the value of an immutable variable is to a place
-** that lowering knows, and stays an alias; any other use of `&x` makes x a slot. */
+** that lowering knows, and stays an alias; any other use of `&x` makes x a slot. And which locals are
+** assigned. */
 #include "dsl/lower.h"
 
 typedef struct Scan {
@@ -26,8 +27,18 @@ static const GpLocal *borrowed_local(GpNode *n) {
     return n->res && n->res->kind == GpRes_Local ? n->res->local : NULL;
 }
 
+static const GpLocal *assigned_local(GpNode *n) {
+    if (n->kind != GpNode_Assign)
+        return NULL;
+    n = gp_node_bare(GP_AS(Assign, n)->lhs);
+    return n->res && n->res->kind == GpRes_Local ? n->res->local : NULL;
+}
+
 static void scan(GpNode *n, void *ud) {
     Scan *s = ud;
+    const GpLocal *target = assigned_local(n);
+    if (target)
+        gp_map_set(s->lo->arena, &s->lo->assigned, target, (void *)(uintptr_t)target);
     const GpLocal *local = borrowed_local(n);
     if (local && !s->is_known)
         gp_map_set(s->lo->arena, &s->lo->escaping, local, (void *)(uintptr_t)local);

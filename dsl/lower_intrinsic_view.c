@@ -132,6 +132,8 @@ bool gp_tile_own(GpLower *lo, const GpLowerCall *call, const GpValue *tensor, Gp
     const GpType *t = call->args[0].type;
     while (t->kind == GpTy_Ref)
         t = t->inner;
+    if (gp_map_has(&lo->joined, tensor))
+        gp_lower_refuse(lo, call->span, "a block's own tile of one tensor or another");
     if (tensor->inst || tensor->region != lo->fn->body)
         return false;
     *own = gp_lower_adt_shape(lo, t);

@@ -3,7 +3,7 @@
 ** A region is lowered first and its instruction built after it, when every edge is known: a leaf
 ** becomes a result when some edge changed it. Loops cannot wait, so they carry every variable
 ** that may change as a region parameter, and drop those that all edges back left alone. */
-#include "dsl/lower.h"
+#include "dsl/lower_tile.h"
 
 static GpLeaf *copy_state(GpLower *lo, uint32_t count) {
     GpLeaf *state = GP_NEW_ARRAY(lo->arena, GpLeaf, count);
@@ -63,11 +63,13 @@ void gp_lower_reset(GpLower *lo, const GpJoin *j) {
 
 /* ---- Results ----------------------------------------------------------------------------- */
 
-/* Leaf `index` of the edge's value (is_value) or state. */
+/* Leaf `index` of the edge's value (is_value) or state; of a tensor, each of its parts. */
 typedef struct Merged {
     bool is_value;
     uint32_t index;
     const GpIrType *type;
+    const GpIrType *tensor; /* NULL: the leaf is no tensor */
+    uint32_t part;
 } Merged;
 
 typedef GP_VEC(Merged) MergedList;
@@ -80,11 +82,33 @@ static void refuse_alias(GpLower *lo, GpSpan span) {
     gp_lower_refuse(lo, span, "a reference that is to one variable or another");
 }
 
+/* Tensors differ in what is known of their extents. */
+static const GpIrType *leaf_type(GpLower *lo, const GpLeaf *leaf) {
+    const GpIrType *t = leaf->value->type;
+    return t->kind == GpIrType_Tensor ? gp_tensor_any(lo, t) : t;
+}
+
+/* The one constant that the leaf is on every edge. */
+static bool is_constant(const GpJoin *j, bool is_value, uint32_t k, GpScalar *out) {
+    for (uint32_t i = 0; i < j->edges.len; i++) {
+        const GpLeaf *leaf = edge_leaf(&j->edges.at[i], is_value, k);
+        GpScalar v;
+        if (!leaf->value || leaf->value->type->kind != GpIrType_Scalar || !gp_ir_const(leaf->value, &v))
+            return false;
+        if (i == 0)
+            *out = v;
+        else if (v.elem != out->elem || v.u != out->u)
+            return false;
+    }
+    return true;
+}
+
 /* What the leaf is after the join when no result is needed for it: true. Else its type. */
 static bool is_settled(GpLower *lo, const GpJoin *j, bool is_value, uint32_t k, GpLeaf *same,
                        const GpIrType **type) {
     const GpEdge *first = &j->edges.at[0];
     bool has_alias = false, all_same = true;
+    GpScalar one;
     *type = NULL;
     for (uint32_t i = 0; i < j->edges.len; i++) {
         const GpLeaf *leaf = edge_leaf(&j->edges.at[i], is_value, k);
@@ -92,9 +116,14 @@ static bool is_settled(GpLower *lo, const GpJoin *j, bool is_value, uint32_t k, 
         all_same &= gp_lower_same_leaf(leaf, edge_leaf(first, is_value, k));
         if (!leaf->value)
             continue;
-        if (*type && *type != leaf->value->type && !has_alias)
+        const GpIrType *t = leaf_type(lo, leaf);
+        if (*type && *type != t && !has_alias)
             gp_lower_refuse(lo, lo->b.span, "a reference to one memory space or another");
-        *type = leaf->value->type;
+        *type = t;
+    }
+    if (!all_same && is_constant(j, is_value, k, &one)) {
+        *same = (GpLeaf){.value = gp_build_const(&lo->b, gp_ir_scalar(lo->fn, one.elem), one)};
+        return true;
     }
     *same = *edge_leaf(first, is_value, k);
     bool is_gone = same->alias && same->alias->depth > j->depth;
@@ -108,14 +137,32 @@ static bool is_settled(GpLower *lo, const GpJoin *j, bool is_value, uint32_t k, 
 /* The leaf as an operand of the edge's terminator. */
 static GpValue *edge_value(GpLower *lo, const GpEdge *e, const Merged *m) {
     const GpLeaf *leaf = edge_leaf(e, m->is_value, m->index);
-    if (leaf->value)
+    if (leaf->value && !m->tensor)
         return leaf->value;
     GpBuilder saved = lo->b;
     lo->b.region = e->inst->parent;
     lo->b.before = e->inst;
-    GpValue *any = gp_lower_any(lo, m->type);
+    GpValue *v = leaf->value ? gp_tensor_part(lo, gp_lower_resolve(leaf->value), m->part)
+                             : gp_lower_any(lo, m->type);
     lo->b = saved;
-    return any ? any : leaf->value;
+    return v ? v : leaf->value;
+}
+
+static void push_merged(GpLower *lo, MergedList *list, Merged m) {
+    m.tensor = m.type->kind == GpIrType_Tensor ? m.type : NULL;
+    uint32_t count = m.tensor ? gp_tensor_parts(m.tensor) : 1;
+    for (m.part = 0; m.part < count; m.part++) {
+        if (m.tensor)
+            m.type = gp_tensor_part_type(lo, m.tensor, m.part);
+        GP_PUSH(lo->arena, list, m);
+    }
+}
+
+/* Result i of the list as the leaf that it is of; of a tensor's parts the first makes it. */
+static GpLeaf leaf_of_results(GpLower *lo, const GpInst *inst, const MergedList *list, uint32_t i) {
+    const Merged *m = &list->at[i];
+    return (GpLeaf){.value = m->tensor ? gp_tensor_of_parts(lo, m->tensor, inst->results + i)
+                                       : inst->results[i]};
 }
 
 static void set_edge_operands(GpLower *lo, const GpEdge *e, const Merged *list, uint32_t count) {
@@ -149,7 +196,7 @@ static void merge(GpLower *lo, GpJoin *j, GpVal *out, MergedList *list) {
         Merged m = {.is_value = k < n, .index = k < n ? k : k - n};
         GpLeaf same;
         if (!is_settled(lo, j, m.is_value, m.index, &same, &m.type)) {
-            GP_PUSH(lo->arena, list, m);
+            push_merged(lo, list, m);
             continue;
         }
         if (m.is_value)
@@ -159,18 +206,10 @@ static void merge(GpLower *lo, GpJoin *j, GpVal *out, MergedList *list) {
     }
 }
 
-/* A tensor is known where it is used: what no branch decides. */
-static void check_merged(GpLower *lo, const GpIrType *t) {
-    if (t->kind == GpIrType_Tensor)
-        gp_lower_refuse(lo, lo->b.span, "a tensor that is one or another");
-}
-
 static const GpIrType **merged_types(GpLower *lo, const MergedList *list) {
     const GpIrType **types = GP_NEW_ARRAY(lo->arena, const GpIrType *, list->len);
-    for (uint32_t i = 0; i < list->len; i++) {
+    for (uint32_t i = 0; i < list->len; i++)
         types[i] = list->at[i].type;
-        check_merged(lo, types[i]);
-    }
     return types;
 }
 
@@ -194,7 +233,9 @@ static GpVal finish(GpLower *lo, GpJoin *j, Shell s) {
     gp_ir_set_regions(lo->fn, inst, s.regions, s.region_count);
     set_targets(j, inst);
     for (uint32_t i = 0; i < list.len; i++) {
-        GpLeaf leaf = {.value = inst->results[i]};
+        if (list.at[i].part)
+            continue;
+        GpLeaf leaf = leaf_of_results(lo, inst, &list, i);
         if (list.at[i].is_value)
             out.at[list.at[i].index] = leaf;
         else
@@ -232,10 +273,15 @@ GpVal gp_lower_if(GpLower *lo, GpValue *cond, const GpType *type, GpLowerBranch 
 
 /* ---- Loops ------------------------------------------------------------------------------- */
 
-/* A partition is `mut` only to be stored into; assigning one is refused (lower_op.c). */
-static bool may_change(const GpVar *var) {
+/* Most partitions are `mut` only to be stored into. */
+static bool may_change(const GpLower *lo, const GpVar *var) {
     return !var->has_memory && (!var->local || var->local->is_mut) &&
-           !gp_lower_is_partition(var->type);
+           (!gp_lower_is_partition(var->type) || gp_map_has(&lo->assigned, var->local));
+}
+
+/* What assigning a partition leaves as it is (lower_op.c). */
+static bool is_fixed(const GpVar *var, uint32_t leaf) {
+    return gp_lower_is_partition(var->type) && gp_lower_is_view_form(leaf);
 }
 
 static bool is_set(const GpLower *lo, const GpVar *var) {
@@ -247,18 +293,42 @@ static bool is_set(const GpLower *lo, const GpVar *var) {
     return false;
 }
 
+/* A tensor of the parts that the region carries; their parameters follow all others. */
+static void carry_tensor(GpLower *lo, GpCarry *c, uint32_t leaf, GpValue *entry) {
+    GpCarriedTensor t = {.leaf = leaf, .type = gp_tensor_any(lo, entry->type)};
+    GP_PUSH(lo->arena, &c->tensors, t);
+}
+
+static void open_tensors(GpLower *lo, GpCarry *c) {
+    GpBuilder saved = lo->b;
+    lo->b.region = c->region;
+    lo->b.before = NULL;
+    for (uint32_t i = 0; i < c->tensors.len; i++) {
+        GpCarriedTensor *t = &c->tensors.at[i];
+        for (uint32_t p = 0; p < gp_tensor_parts(t->type); p++)
+            t->params[p] = gp_ir_region_param(lo->fn, c->region, gp_tensor_part_type(lo, t->type, p), NULL);
+        t->made = gp_tensor_of_parts(lo, t->type, t->params);
+        lo->leaves.at[t->leaf] = (GpLeaf){.value = t->made};
+    }
+    lo->b = saved;
+}
+
 /* Unset leaves of a set variable (the payload of None) get a value, so that they can be carried. */
 static void carry_var(GpLower *lo, GpCarry *c, const GpVar *var) {
-    if (!may_change(var) || !is_set(lo, var))
+    if (!may_change(lo, var) || !is_set(lo, var))
         return;
     for (uint32_t i = 0; i < var->count; i++) {
         GpLeaf *leaf = &lo->leaves.at[var->base + i];
-        if (leaf->alias)
+        if (leaf->alias || is_fixed(var, i))
             continue;
         if (!leaf->value)
             leaf->value = gp_lower_any(lo, gp_lower_leaf_type(lo, var->type, i));
         if (!leaf->value)
             continue;
+        if (leaf->value->type->kind == GpIrType_Tensor) {
+            carry_tensor(lo, c, var->base + i, leaf->value);
+            continue;
+        }
         const char *name = var->local && var->count == 1 ? var->local->name->name : NULL;
         c->params[var->base + i] = gp_ir_region_param(lo->fn, c->region, leaf->value->type, name);
     }
@@ -278,6 +348,7 @@ GpCarry *gp_carry_open(GpLower *lo, const GpType *type, const GpIrType *index) {
     for (uint32_t i = 0; i < c->exit->leaf_count; i++)
         if (c->params[i])
             lo->leaves.at[i] = (GpLeaf){.value = c->params[i]};
+    open_tensors(lo, c);
     return c;
 }
 
@@ -305,6 +376,18 @@ static void drop_unchanged(GpCarry *c, bool with_exits) {
         c->region->params[kept] = p;
         p->index = kept++;
     }
+    for (uint32_t i = 0; i < c->tensors.len; i++) {
+        GpCarriedTensor *t = &c->tensors.at[i];
+        if (keeps(c->again, t->leaf, t->made) && (!with_exits || keeps(c->exit, t->leaf, t->made))) {
+            t->made->forward = c->exit->entry[t->leaf].value;
+            gp_ir_remove(t->made->inst);
+            t->made = NULL;
+        }
+        for (uint32_t p = 0; t->made && p < gp_tensor_parts(t->type); p++) {
+            c->region->params[kept] = t->params[p];
+            t->params[p]->index = kept++;
+        }
+    }
     c->region->param_count = kept;
 }
 
@@ -323,18 +406,22 @@ static MergedList carried_list(GpLower *lo, const GpCarry *c) {
     for (uint32_t k = 0; k < c->exit->leaf_count; k++) {
         if (!c->params[k])
             continue;
-        Merged m = {.is_value = false, .index = k, .type = c->params[k]->type};
-        check_merged(lo, m.type);
-        GP_PUSH(lo->arena, &list, m);
+        push_merged(lo, &list, (Merged){.index = k, .type = c->params[k]->type});
     }
+    for (uint32_t i = 0; i < c->tensors.len; i++)
+        if (c->tensors.at[i].made)
+            push_merged(lo, &list, (Merged){.index = c->tensors.at[i].leaf, .type = c->tensors.at[i].type});
     return list;
 }
 
 static GpValue **carried_inits(GpLower *lo, const GpCarry *c, const MergedList *list,
                                uint32_t before) {
     GpValue **inits = GP_NEW_ARRAY(lo->arena, GpValue *, list->len + before);
-    for (uint32_t i = 0; i < list->len; i++)
-        inits[before + i] = c->exit->entry[list->at[i].index].value;
+    for (uint32_t i = 0; i < list->len; i++) {
+        GpValue *entry = c->exit->entry[list->at[i].index].value;
+        inits[before + i] =
+            list->at[i].tensor ? gp_tensor_part(lo, gp_lower_resolve(entry), list->at[i].part) : entry;
+    }
     return inits;
 }
 
@@ -369,5 +456,6 @@ void gp_carry_finish_for(GpLower *lo, GpCarry *c, GpValue *lower, GpValue *upper
     set_targets(c->again, inst);
     set_targets(c->exit, inst);
     for (uint32_t i = 0; i < list.len; i++)
-        lo->leaves.at[list.at[i].index] = (GpLeaf){.value = inst->results[i]};
+        if (!list.at[i].part)
+            lo->leaves.at[list.at[i].index] = leaf_of_results(lo, inst, &list, i);
 }

@@ -257,13 +257,31 @@ static void assign_to(GpLower *lo, GpNode *lhs, GpVal v) {
     gp_spot_write(lo, &s, v, lhs->span);
 }
 
+/* A partition as the new value of one with the same padding and order of axes, of which the code
+** that loads its tiles is made. */
+static void assign_partition(GpLower *lo, GpNode *lhs, GpVal v) {
+    GpSpot s = gp_lower_place(lo, lhs);
+    GpVal old = gp_spot_read(lo, &s, lhs->span);
+    for (uint32_t k = 1; k < v.count && k < old.count; k++) {
+        GpScalar a, b;
+        if (!gp_lower_is_view_form(k) || !old.at[k].value)
+            continue;
+        if (!gp_ir_const(old.at[k].value, &a) || !gp_ir_const(gp_lower_get(lo, &v, k), &b) || a.u != b.u) {
+            gp_lower_refuse(lo, lhs->span, "assigning a partition with another padding or order of axes");
+            return;
+        }
+        v.at[k] = old.at[k];
+    }
+    gp_spot_write(lo, &s, v, lhs->span);
+}
+
 /* Rust evaluates the right side first. */
 GpVal gp_lower_assign(GpLower *lo, GpNode *n) {
     GpAstAssign *a = GP_AS(Assign, n);
     if (a->op == GpTok_Eq) {
         GpVal v = gp_lower_expr(lo, a->rhs);
-        if (v.type && gp_lower_is_partition(v.type))
-            gp_lower_refuse(lo, n->span, "assigning a partition");
+        if (v.type && gp_lower_is_partition(v.type) && !lo->is_dead)
+            assign_partition(lo, a->lhs, v);
         else if (!lo->is_dead)
             assign_to(lo, a->lhs, v);
         return gp_lower_unit(lo);

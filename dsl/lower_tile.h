@@ -57,6 +57,15 @@ void gp_tile_require(GpLower *lo, const GpLowerCall *call, GpValue *cond, const 
 /* The one address of a pointer tile of rank 0. */
 GpValue *gp_tile_address(GpLower *lo, const GpLowerCall *call, uint32_t arg);
 
+/* ---- lower_join_tensor.c */
+/* The parts that a region carries of a tensor: its address, its extents, its strides. */
+uint32_t gp_tensor_parts(const GpIrType *tensor);
+const GpIrType *gp_tensor_part_type(GpLower *lo, const GpIrType *tensor, uint32_t part);
+GpValue *gp_tensor_part(GpLower *lo, GpValue *tensor, uint32_t part);
+GpValue *gp_tensor_of_parts(GpLower *lo, const GpIrType *tensor, GpValue *const *parts);
+/* The type of a tensor of any extents. */
+const GpIrType *gp_tensor_any(GpLower *lo, const GpIrType *tensor);
+
 /* ---- lower_intrinsic_raw.c */
 /* Extents are i32 and constant where the shape says so. */
 GpValue *gp_tile_make_tensor(GpLower *lo, GpValue *address, const GpShape *shape,

@@ -39,6 +39,10 @@ bool gp_lower_is_partition(const GpType *t) {
            gp_ty_is_lang(t, GpLang_MappedPartitionMut);
 }
 
+bool gp_lower_is_view_form(uint32_t leaf) {
+    return leaf == 1 || (leaf >= GP_VIEW_LEAD && (leaf - GP_VIEW_LEAD) % GP_VIEW_PER_AXIS == 2);
+}
+
 /* Numbers of tiles: a count, an index, what a schedule iterates over. */
 static bool is_numbers(const GpType *t) {
     return gp_ty_is_lang(t, GpLang_Dim) || gp_ty_is_lang(t, GpLang_PartitionIndex) ||

@@ -108,12 +108,24 @@ static bool derives_address(GpOp op) {
            op == GpOp_PtrToInt || op == GpOp_IntToPtr;
 }
 
+static void mark_origin(GpIrFn *fn, const GpValue *v) {
+    while (v->inst && derives_address(v->inst->op)) v = v->inst->operands[0];
+    if (arg_of(fn, v) >= 0) fn->params[v->index].is_written = true;
+}
+
+/* An address that a region gave may be any that was taken. */
+static void mark_taken(GpInst *inst, void *ud) {
+    if (inst->op == GpOp_TensorBase) mark_origin(ud, inst->operands[0]);
+}
+
 static void mark(GpInst *inst, void *ud) {
     GpIrFn *fn = ud;
     if (gp_op_info[inst->op].effect != GpEffect_Write || !inst->operand_count) return;
     const GpValue *v = inst->operands[0];
     while (v->inst && derives_address(v->inst->op)) v = v->inst->operands[0];
-    if (arg_of(fn, v) >= 0) fn->params[v->index].is_written = true;
+    mark_origin(fn, v);
+    bool is_of_region = v->inst ? v->inst->region_count > 0 : v->region != fn->body;
+    if (is_of_region) gp_ir_walk(fn, GpWalk_Before, mark_taken, fn);
 }
 
 void gp_ir_mark_written(GpIrFn *fn) { gp_ir_walk(fn, GpWalk_Before, mark, fn); }

@@ -18,7 +18,6 @@ local CLASSES = {
   map = { codes = "G0257" },
   ["launch-tile"] = { ours = "refused", codes = "G0255" },
   checked = { ours = "accepted" },
-  ["view-join"] = { ours = "refused", codes = "G0251" },
   limitation = { ours = "accepted" },
   ["ill-shaped"] = { ours = "refused", codes = "G0153" },
   i4 = { ours = "refused", codes = "G0211" },

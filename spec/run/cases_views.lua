@@ -106,6 +106,55 @@ local KERNELS = [[
       let x: Tensor<f32, {[-1]}> = load_tensor(table, [program_id(0)], Shape::<{[-1]}> { dims: &[n] }, Array::<{[-1]}> { dims: &[1] });
       z.store(x.load_tile(shape![4], [0]));
   }
+  // Partitions of one tensor or another: by a branch, from turn to turn, behind a loop.
+  #[tile]
+  fn chosen<const B: i32>(z: &mut Tensor<i32, {[B]}>, a: &Tensor<i32, {[-1]}>, b: &Tensor<i32, {[64]}>, flag: i32) {
+      let mut p = a.partition(shape![B]);
+      if flag > 0 { p = b.partition(shape![B]); }
+      let q = if flag > 1 { b.partition(shape![B]) } else { a.partition(shape![B]) };
+      let mut sum = constant(0i32, shape![B]);
+      for i in 0..num_tiles(&p, 0) { sum += p.load([i]); }
+      z.store(sum + q.load([num_tiles(&q, 0) - 1]) * 1000);
+  }
+  #[tile]
+  fn exchanged<const B: i32>(z: &mut Tensor<i32, {[B]}>, a: &Tensor<i32, {[-1]}>, b: &Tensor<i32, {[-1]}>, n: i32) {
+      let mut p = a.partition(shape![B]);
+      let mut sum = constant(0i32, shape![B]);
+      for i in 0..n {
+          sum = sum * 10 + p.load([0]);
+          p = if i % 2 == 0 { b.partition(shape![B]) } else { a.partition(shape![B]) };
+          if i == 5 { break; }
+      }
+      let mut m = a.partition(shape![B]);
+      let mut i = 0;
+      while i < n {
+          sum += m.load([0]) * 100;
+          m = b.partition(shape![B]);
+          i += 1;
+      }
+      loop {
+          if i > 3 { p = b.partition(shape![B]); break; }
+          i += 1;
+      }
+      z.store(sum + p.load([0]) * 10000);
+  }
+  #[tile]
+  fn either<const B: i32>(z: &mut Tensor<i32, {[B]}>, y: &mut Tensor<i32, {[B]}>, flag: i32) {
+      let mut m = if flag > 0 { z.partition_mut(shape![4]) } else { y.partition_mut(shape![4]) };
+      for i in 0..2 { m.store(constant(7 + i, shape![4]), [i]); }
+  }
+  #[tile]
+  fn either_own<const B: i32>(z: &mut Tensor<i32, {[B]}>, y: &mut Tensor<i32, {[B]}>, x: &Tensor<i32, {[-1]}>, w: &Tensor<i32, {[-1]}>, flag: i32) {
+      let from = if flag > 0 { x } else { w };
+      let r = if flag > 0 { z } else { y };
+      let t = from.load_like(r) + r.load() + from.shape()[0];
+      r.store(t);
+  }
+  #[tile]
+  unsafe fn either_whole(z: &Tensor<i32, {[-1]}>, y: &Tensor<i32, {[-1]}>, flag: i32) {
+      let mut m = if flag > 0 { z.partition_full_mut(shape![4]) } else { y.partition_full_mut(shape![4]) };
+      m.store(constant(9, shape![4]), [program_id(0)]);
+  }
   const FIRST: i32 = 3;
   static VISITS: Global<i32, {[]}> = Global::new(FIRST + 2);
   static SUM: Global<AtomicF32, {[]}> = Global::new(0.5);
@@ -297,9 +346,48 @@ function checks.tables(h, k)
   for i, want in ipairs { 5, 5, 5, 0, 4, 5, 6, 0, 0, 1, 2, 0 } do h.check(z[i] == want, "addresses %d: %s", i, z[i]) end
 end
 
+function checks.joined(h, k)
+  local a, b = gpu.full({ 33 }, 1, "i32"), gpu.full({ 64 }, 2, "i32")
+  local z = gpu.zeros({ 16 }, "i32")
+  -- The last tile of a has one element.
+  for flag, want in pairs { [0] = { 1003, 2 }, [1] = { 1008, 8 }, [2] = { 2008, 2008 } } do
+    k.chosen(z:tiles { 16 }, a, b, flag):sync()
+    h.check(z[1] == want[1] and z[16] == want[2], "chosen %d: %s %s", flag, z[1], z[16])
+  end
+  for n = 0, 7 do
+    local sum = 0
+    for i = 0, math.min(n, 6) - 1 do sum = sum * 10 + (i % 2 == 0 and 1 or 2) end
+    local want = sum + (n > 0 and 100 + 200 * (n - 1) or 0) + 20000
+    k.exchanged(z:tiles { 16 }, a, b, n):sync()
+    h.check(z[1] == want and z[16] == want, "exchanged %d: %s %s, expected %d", n, z[1], z[16], want)
+  end
+  for flag = 0, 1 do
+    for _, tile in ipairs { 8, 6 } do -- smaller tiles that divide the block's own, and that do not
+      local y = gpu.zeros({ 14 }, "i32")
+      z = gpu.zeros({ 14 }, "i32")
+      k.either(z:tiles { tile }, y:tiles { tile }, flag):sync()
+      for i = 0, 13 do
+        local want = i % tile < 4 and 7 or 8
+        h.check(z[i + 1] == flag * want and y[i + 1] == (1 - flag) * want, "either %d %d: %s %s", flag, i, z[i + 1], y[i + 1])
+      end
+    end
+    local y = gpu.full({ 14 }, 100, "i32")
+    z = gpu.full({ 14 }, 100, "i32")
+    k.either_own(z:tiles { 4 }, y:tiles { 4 }, gpu.arange(15, "i32"), gpu.arange(20, "i32"), flag):sync()
+    for i = 0, 13 do
+      h.check(z[i + 1] == 100 + flag * (i + 15) and y[i + 1] == 100 + (1 - flag) * (i + 20), "either own %d %d: %s %s", flag, i,
+        z[i + 1], y[i + 1])
+    end
+    y = gpu.zeros({ 8 }, "i32")
+    z = gpu.zeros({ 8 }, "i32")
+    k.either_whole:with { grid = { 2 } }(z, y, flag):sync()
+    h.check(z[8] == 9 * flag and y[8] == 9 * (1 - flag), "either whole %d: %s %s", flag, z[8], y[8])
+  end
+end
+
 return function(h)
   local k, wrong
-  for _, name in ipairs { "raw", "overlap", "maps", "ranges", "owned", "nested", "prefix", "bounds", "globals", "raw_views", "tables" } do
+  for _, name in ipairs { "raw", "overlap", "maps", "ranges", "owned", "nested", "prefix", "bounds", "globals", "raw_views", "tables", "joined" } do
     h.group("views." .. name, function()
       k = k or gpu.kernels(KERNELS, "cases_views")
       wrong = wrong or gpu.kernels((KERNELS:gsub("columns, stride%);", "columns, columns);")), "cases_views")

@@ -1,12 +1,15 @@
-// A tensor that is made is one tensor: no branch decides which.
+// The tile that is a block's own is of one tensor: no branch decides which.
 #[tile]
-unsafe fn f(p: *mut f32, n: i32) {
-    let s: Shape<{[-1]}> = Shape::<{[-1]}> { dims: &[n] };
-    let t = if n > 4 {
-        make_tensor_view(pointer_to_tile(p), s, const_array![1], new_token_unordered())
-    } else {
-        make_tensor_view(pointer_to_tile(p).offset(1), s, const_array![1], new_token_unordered())
-    };
-    let x = t.partition(shape![4]).load([0]);
+fn own<const B: i32>(z: &mut Tensor<f32, {[B]}>, y: &mut Tensor<f32, {[B]}>, n: i32) {
+    let r = if n > 4 { z } else { y };
+    r.store(r.load() + 1.0);
+    let mut m = r.partition_mut(shape![2]);
+    m.store(constant(0.0f32, shape![2]), [0]);
 }
-//@ call f{grid = 1}(tensor f32 [8], 8)
+#[tile]
+fn address<const B: i32>(z: &mut Tensor<f32, {[B]}>, y: &mut Tensor<f32, {[B]}>, n: i32) {
+    let r = if n > 4 { z } else { y };
+    let p = r.as_ptr();
+}
+//@ call own(part f32 [8] tile [4], part f32 [8] tile [4], 8)
+//@ call address(part f32 [8] tile [4], part f32 [8] tile [4], 8)

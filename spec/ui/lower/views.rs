@@ -13,14 +13,20 @@ fn axes(x: &Tensor<f32, {[-1, -1]}>) {
 fn whole(x: &Tensor<f32, {[-1, -1]}>) { let n = num_tiles(x, 0); }
 #[tile]
 fn open(z: &mut Tensor<f32, {[4, 8]}>) { let p = z.partition_mut(shape![-1, 8]); }
-//@ call axes(tensor f32 [4, 4])
-//@ call whole(tensor f32 [4, 4])
+//@ call axes{grid = 1}(tensor f32 [4, 4])
+//@ call whole{grid = 1}(tensor f32 [4, 4])
 //@ call open(part f32 [8, 8] tile [4, 8])
 //@ call padded(part i32 [8] tile [4], tensor i32 [8])
 #[tile]
-fn assigned(z: &mut Tensor<i32, {[4]}>, x: &Tensor<i32, {[-1]}>, y: &Tensor<i32, {[-1]}>, n: i32) {
-    let mut p = x.partition(shape![4]);
-    for i in 0..n { p = y.partition(shape![4]); }
+fn turned(z: &mut Tensor<i32, {[4, 4]}>, x: &Tensor<i32, {[-1, -1]}>, y: &Tensor<i32, {[-1, -1]}>, n: i32) {
+    let mut p = x.partition(shape![4, 4]);
+    for i in 0..n { p = y.partition_permuted(shape![4, 4], const_array![1, 0]); }
+    z.store(p.load([0, 0]));
+}
+#[tile]
+fn filled(z: &mut Tensor<f32, {[4]}>, x: &Tensor<f32, {[-1]}>, n: i32) {
+    let p = if n > 0 { x.partition(shape![4]) } else { make_partition_view(x, shape![4], padding::Nan, dim_map::Identity, x.token()) };
     z.store(p.load([0]));
 }
-//@ call assigned(part i32 [8] tile [4], tensor i32 [8], tensor i32 [8], 3)
+//@ call turned(part i32 [8, 8] tile [4, 4], tensor i32 [8, 8], tensor i32 [8, 8], 3)
+//@ call filled(part f32 [8] tile [4], tensor f32 [8], 3)
