@@ -74,7 +74,7 @@ static Access access_of(GpEmit *e, const GpInst *inst) {
     a.run = 1;
     if (a.tensor->param->unit_stride && a.tensor->param->aligned16)
         a.run = GP_MIN(gp_layout_run(a.layout->layout), 16u / gp_elem_info[a.elem].bytes);
-    while (!starts_on_run(inst, a.run))
+    while (a.run > 1 && !starts_on_run(inst, a.run))
         a.run /= 2;
     LLVMValueRef offset = gp_emit_i64(e, 0);
     for (int x = 0; x < a.layout->shape.rank; x++) {
