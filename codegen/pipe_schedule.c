@@ -15,24 +15,43 @@ typedef struct Dependence {
     uint8_t *of; /* by value id: bit a, program_id[a] goes into it */
 } Dependence;
 
+static uint8_t axes_of(Dependence *d, const GpValue *v);
+
+/* A value that turns hand on, inside or behind the loop: its start, and what a turn makes of it. The
+** number of a turn depends on nothing. */
+static uint8_t axes_of_carried(Dependence *d, const GpInst *loop, const GpValue *v) {
+    if (!v->inst && v->index == 0)
+        return 0;
+    uint32_t k = v->inst ? v->index : v->index - 1;
+    return axes_of(d, loop->operands[3 + k]) |
+           axes_of(d, gp_ir_terminator(loop->regions[0])->operands[k]);
+}
+
+static uint8_t axes_of_any(Dependence *d, const GpInst *inst) {
+    uint8_t axes = 0;
+    for (uint32_t i = 0; i < inst->operand_count; i++)
+        axes |= axes_of(d, inst->operands[i]);
+    for (uint32_t i = 0; i < inst->region_count && inst->op != GpOp_Reduce; i++) {
+        const GpInst *end = gp_ir_terminator(inst->regions[i]);
+        for (uint32_t k = 0; k < end->operand_count; k++)
+            if (end->operands[k]->type->kind != GpIrType_Tile)
+                axes |= axes_of(d, end->operands[k]);
+    }
+    return axes;
+}
+
 static uint8_t axes_of(Dependence *d, const GpValue *v) {
     if (d->of[v->id] & SEEN || v->type->kind == GpIrType_Tensor)
         return d->of[v->id] % SEEN;
     d->of[v->id] = SEEN;
-    uint8_t axes = 0;
     const GpInst *inst = v->inst ? v->inst : v->region->owner;
-    if (inst && inst->op == GpOp_ProgramId) {
+    uint8_t axes = 0;
+    if (inst && inst->op == GpOp_ProgramId)
         axes = (uint8_t)(1u << inst->axis);
-    } else if (inst && (inst->region_count == 0 || v->inst || v->index > 0)) {
-        for (uint32_t i = 0; i < inst->operand_count; i++)
-            axes |= axes_of(d, inst->operands[i]);
-        for (uint32_t i = 0; i < inst->region_count && inst->op != GpOp_Reduce; i++) {
-            const GpInst *end = gp_ir_terminator(inst->regions[i]);
-            for (uint32_t k = 0; k < end->operand_count; k++)
-                if (end->operands[k]->type->kind != GpIrType_Tile)
-                    axes |= axes_of(d, end->operands[k]);
-        }
-    }
+    else if (inst && inst->op == GpOp_For)
+        axes = axes_of_carried(d, inst, v);
+    else if (inst)
+        axes = axes_of_any(d, inst);
     d->of[v->id] = axes | SEEN;
     return axes;
 }
