@@ -9,7 +9,8 @@
 ** The places of later tiles are computed by emitting, for a later index of the loop, the slice of its
 ** body that the loads need. A load outside of such a loop is waited for where it stands.
 **
-** Products read their operands with ldmatrix and keep their sums in registers (emit_mma_sync.c). A
+** Products read their operands with ldmatrix and keep their sums in registers (emit_mma_sync.c); an operand
+** that no copy brings is put into the exchange buffer in the same form. A
 ** loop inside of another has a ring of its own; loops that follow each other share one.
 **
 ** Source: CUTLASS' multistage mainloop. */
@@ -68,7 +69,8 @@ LLVMValueRef gp_async_exchange(GpEmit *e, GpAsyncRoom room, uint64_t bytes);
 bool gp_async_wants_more(const GpEmit *e, uint64_t *exchange);
 
 /* emit_mma_sync.c */
-bool gp_mma_sync_fits(const GpAsync *a, const GpInst *mma);
+/* *has_words: the first operand comes from registers. */
+bool gp_mma_sync_fits(const GpAsync *a, const GpInst *mma, bool *has_words);
 void gp_mma_sync(GpEmit *e, const GpInst *inst);
 
 #endif

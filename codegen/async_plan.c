@@ -17,7 +17,7 @@ enum {
 ** begins at no multiple of a chunk. */
 static bool can_feed(const GpEmit *e, const GpInst *load, GpFeed *out) {
     const GpIrParam *p = gp_feed_tensor(e, load);
-    return p && !p->is_written && !load->by_element && load->imm.u == 0 && gp_feed_set_panels(out) &&
+    return p && !p->is_written && !load->by_element && load->imm.u == 0 && gp_feed_set_panels(out, load->results[0]->type) &&
            out->panel_bytes * out->panels <= MOST_LINE;
 }
 
@@ -43,10 +43,10 @@ static int64_t sums_beside(const GpInst *mma) {
 
 static void survey_product(Survey *s, const GpInst *mma) {
     const GpShape *to = &mma->results[0]->type->shape;
-    GpFeedView view;
+    bool has_words = false;
     s->products++;
-    s->is_fit = s->is_fit && gp_mma_sync_fits(s->async, mma);
-    s->has_words |= !gp_feed_view(&s->async->feeds, mma->operands[0], &view);
+    s->is_fit = s->is_fit && gp_mma_sync_fits(s->async, mma, &has_words);
+    s->has_words |= has_words;
     if (s->is_fit && to->dim[0] * to->dim[1] > s->rows * s->columns) {
         s->rows = to->dim[0];
         s->columns = to->dim[1];

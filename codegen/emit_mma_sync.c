@@ -39,34 +39,113 @@ static bool is_operand_fit(const GpFeedView *v, bool is_b, uint32_t bytes) {
     return !is_along_k || bytes == 2 || bytes == 4;
 }
 
-bool gp_mma_sync_fits(const GpAsync *a, const GpInst *mma) {
+/* Where an operand lies; one that is in registers will lie in *staged. */
+static bool find_view(const GpFeeds *feeds, const GpValue *v, GpFeedView *view, GpFeed *staged) {
+    if (gp_feed_view(feeds, v, view))
+        return true;
+    *staged = (GpFeed){.panels = 0};
+    *view = (GpFeedView){staged, false};
+    return v->type->shape.rank == 2 && gp_feed_set_panels(staged, v->type);
+}
+
+/* Sixteen bits wide, the sums of one product are in the order of another's first operand. */
+static bool takes_words(const GpFeeds *feeds, const GpValue *v) {
+    GpFeedView view;
+    return gp_elem_info[v->type->elem].bytes == 2 && !gp_feed_view(feeds, v, &view);
+}
+
+bool gp_mma_sync_fits(const GpAsync *a, const GpInst *mma, bool *has_words) {
     const GpMmaSync *row = row_of(mma);
     GpElem elem = mma->operands[0]->type->elem, sum = mma->results[0]->type->elem, wanted = sum;
     uint32_t bytes = gp_elem_info[elem].bytes;
     GpFeedView view;
+    GpFeed staged;
     if (!row || row->rows != ROWS || row->staged != elem ||
         !gp_mma_find(elem, mma->operands[1]->type->elem, sum, &wanted) || wanted != sum ||
-        !gp_feed_view(&a->feeds, mma->operands[1], &view) || !is_operand_fit(&view, true, bytes))
+        !find_view(&a->feeds, mma->operands[1], &view, &staged) || !is_operand_fit(&view, true, bytes))
         return false;
-    if (gp_feed_view(&a->feeds, mma->operands[0], &view))
-        return is_operand_fit(&view, false, bytes);
-    return bytes == 2;
+    *has_words = takes_words(&a->feeds, mma->operands[0]);
+    return *has_words || (find_view(&a->feeds, mma->operands[0], &view, &staged) && is_operand_fit(&view, false, bytes));
 }
 
 /* ---- Operands ---------------------------------------------------------------------------- */
+
+/* An operand and where it lies. */
+typedef struct Source {
+    const GpValue *value;
+    GpFeedView view;
+    GpFeed staged;
+    LLVMValueRef base; /* address of the tile */
+} Source;
+
+static LLVMValueRef byte_at(GpEmit *e, LLVMValueRef base, LLVMValueRef offset) {
+    return LLVMBuildInBoundsGEP2(e->b, LLVMInt8TypeInContext(e->ctx), base, &offset, 1, "");
+}
+
+/* Chunks that a line's swizzle moves by, from the line's last bits. */
+static uint32_t swizzle_shift(const GpFeed *f) { return f->panel_bytes == 128 ? 0 : f->panel_bytes == 64 ? 1 : 2; }
+
+/* Of element (line, column), the byte offset in the tile. */
+static LLVMValueRef place_element(GpEmit *e, const GpFeed *f, uint32_t bytes, LLVMValueRef const *c) {
+    LLVMValueRef line = LLVMBuildTrunc(e->b, c[0], i32(e), "");
+    LLVMValueRef byte = scale(e, LLVMBuildTrunc(e->b, c[1], i32(e), ""), bytes);
+    LLVMValueRef panel = LLVMBuildUDiv(e->b, byte, gp_emit_i32(e, f->panel_bytes), "");
+    LLVMValueRef swizzle = scale(e, shift(e, low(e, line, LINES), swizzle_shift(f)), GP_FEED_CHUNK_BYTES);
+    byte = LLVMBuildXor(e->b, low(e, byte, f->panel_bytes), swizzle, "");
+    byte = add(e, byte, scale(e, line, f->panel_bytes));
+    return add(e, byte, scale(e, panel, (int64_t)f->lines * f->panel_bytes));
+}
+
+/* Every owner writes its elements. */
+static void put_operand(GpEmit *e, const Source *s) {
+    const GpShapeLayout *layout = gp_gpu_layout_of(e, s->value);
+    GpElem elem = s->value->type->elem;
+    uint32_t bytes = gp_elem_info[elem].bytes, run = GP_MIN(gp_layout_run(layout->layout), GP_FEED_CHUNK_BYTES / bytes);
+    LLVMBasicBlockRef done = gp_emit_block(e, "put"), owner = gp_emit_block(e, "owner");
+    LLVMBuildCondBr(e->b, layout->is_owner ? layout->is_owner : gp_emit_bool(e, true), owner, done);
+    gp_emit_at(e, owner);
+    for (uint32_t r = 0; r < gp_layout_registers(layout->layout); r += run) {
+        LLVMValueRef c[GP_MAX_RANK];
+        gp_gpu_coords(e, layout, r, c);
+        LLVMValueRef at = byte_at(e, s->base, place_element(e, s->view.feed, bytes, c));
+        gp_gpu_put_run(e, elem, at, &e->bound[s->value->id], r, run);
+    }
+    LLVMBuildBr(e->b, done);
+    gp_emit_at(e, done);
+}
+
+static uint64_t staged_bytes(const Source *s) { return s->view.feed == &s->staged ? gp_feed_bytes(&s->staged) : 0; }
+
+/* Tiles that came as feeds are there; the others get a place in the exchange buffer. */
+static void place_sources(GpEmit *e, Source *s, uint32_t count) {
+    uint64_t bytes = 0, at = 0;
+    for (uint32_t i = 0; i < count; i++)
+        bytes += staged_bytes(&s[i]);
+    LLVMValueRef room = bytes ? gp_gpu_shared(e, bytes, 0, s->value->type->elem) : NULL;
+    if (room)
+        gp_gpu_barrier(e);
+    for (uint32_t i = 0; i < count; i++) {
+        bool is_staged = staged_bytes(&s[i]) > 0;
+        s[i].base = is_staged ? byte_at(e, room, gp_emit_i32(e, (int64_t)at))
+                              : gp_async_at(e, gp_async_tile(e, s[i].view.feed));
+        at += staged_bytes(&s[i]);
+        if (is_staged)
+            put_operand(e, &s[i]);
+    }
+    if (room)
+        gp_gpu_barrier(e);
+}
 
 /* An operand in shared memory as this thread reads it: its own line and byte on it, and what the
 ** swizzle makes of them. */
 typedef struct Operand {
     const GpFeed *feed;
+    LLVMValueRef base;     /* address of the tile */
     uint32_t bytes;        /* of an element */
     bool is_along_k, is_b; /* its lines go along k */
     LLVMValueRef lines, across; /* i32: byte offsets of the thread's line and, swizzled, on a line */
     LLVMValueRef at[GP_FEED_LINE_BYTES / GP_FEED_CHUNK_BYTES]; /* addresses, by bits of the chunk */
 } Operand;
-
-/* Chunks that a line's swizzle moves by, from the line's last bits. */
-static uint32_t swizzle_shift(const GpFeed *f) { return f->panel_bytes == 128 ? 0 : f->panel_bytes == 64 ? 1 : 2; }
 
 /* Where the lane's words lie in 16 lines of two chunks. ldmatrix takes the addresses of eight lines
 ** from eight lanes; with words, a lane has its own: a quad of lanes shares a line, or a column. */
@@ -84,10 +163,10 @@ static void find_lane(GpEmit *e, const Operand *o, LLVMValueRef *line, LLVMValue
 }
 
 /* `warp`: the first row, or column, of this warp. */
-static Operand open_operand(GpEmit *e, const GpFeedView *v, bool is_b, LLVMValueRef warp) {
-    const GpFeed *f = v->feed;
-    Operand o = {.feed = f, .is_b = is_b, .is_along_k = v->is_swapped != is_b};
-    o.bytes = gp_elem_info[f->load->results[0]->type->elem].bytes;
+static Operand open_operand(GpEmit *e, const Source *s, bool is_b, LLVMValueRef warp) {
+    const GpFeed *f = s->view.feed;
+    Operand o = {.feed = f, .base = s->base, .is_b = is_b, .is_along_k = s->view.is_swapped != is_b};
+    o.bytes = gp_elem_info[s->value->type->elem].bytes;
     LLVMValueRef line, byte, panel = gp_emit_i32(e, 0);
     find_lane(e, &o, &line, &byte);
     LLVMValueRef swizzle = scale(e, shift(e, low(e, line, LINES), swizzle_shift(f)), GP_FEED_CHUNK_BYTES);
@@ -100,7 +179,6 @@ static Operand open_operand(GpEmit *e, const GpFeedView *v, bool is_b, LLVMValue
     }
     o.lines = add(e, scale(e, line, f->panel_bytes), scale(e, panel, (int64_t)f->lines * f->panel_bytes));
     o.across = LLVMBuildXor(e->b, byte, swizzle, "");
-    o.lines = add(e, o.lines, gp_async_tile(e, f));
     return o;
 }
 
@@ -113,10 +191,10 @@ static LLVMValueRef place(GpEmit *e, Operand *o, uint32_t line, uint32_t byte) {
     gp_assert(bits % GP_FEED_CHUNK_BYTES == 0);
     if (!o->at[part]) {
         LLVMValueRef across = LLVMBuildXor(e->b, o->across, gp_emit_i32(e, bits), "");
-        o->at[part] = gp_async_at(e, add(e, o->lines, across));
+        o->at[part] = byte_at(e, o->base, add(e, o->lines, across));
     }
     LLVMValueRef rest = gp_emit_i32(e, ((int64_t)panel * f->lines + line) * f->panel_bytes);
-    return LLVMBuildInBoundsGEP2(e->b, LLVMInt8TypeInContext(e->ctx), o->at[part], &rest, 1, "");
+    return byte_at(e, o->at[part], rest);
 }
 
 /* Four words: 16 rows (or columns) from `first` on of step `step` of k. */
@@ -197,24 +275,29 @@ static void open_words(GpEmit *e, Product *p) {
     p->word_places = find_places(e, s);
 }
 
+/* What has to change its layout does so first: operands may lie where it is exchanged. */
 static Product open_product(GpEmit *e, const GpInst *inst) {
-    Product p = {.inst = inst, .row = row_of(inst)};
-    const GpShape *shape = &inst->results[0]->type->shape;
-    GpFeedView view;
-    p.layout = gp_gpu_layout(e, gp_gpu_sums_layout(e, shape));
+    const GpFeeds *feeds = &e->async->feeds;
+    Product p = {.inst = inst, .row = row_of(inst), .has_words = takes_words(feeds, inst->operands[0])};
+    Source *b_and_a = GP_NEW_ARRAY(e->arena, Source, 2);
+    uint32_t sources = p.has_words ? 1 : 2;
+    p.layout = gp_gpu_layout(e, gp_gpu_sums_layout(e, &inst->results[0]->type->shape));
     p.places = find_places(e, p.layout);
     find_blocks(e, &p);
-    p.has_words = !gp_feed_view(&e->async->feeds, inst->operands[0], &view);
     if (p.has_words)
         open_words(e, &p);
-    else
-        p.a = open_operand(e, &view, false, warp_first(e, p.layout->layout, 0));
-    (void)gp_feed_view(&e->async->feeds, inst->operands[1], &view);
-    p.b = open_operand(e, &view, true, warp_first(e, p.layout->layout, 1));
     GpBound from = gp_gpu_convert(e, inst->operands[2], p.layout);
     p.sums = gp_emit_bound_make(e, gp_layout_registers(p.layout->layout));
     for (uint32_t r = 0; r < p.sums.count; r++)
         p.sums.at[r] = gp_gpu_at(&from, r);
+    for (uint32_t i = 0; i < sources; i++) {
+        b_and_a[i].value = inst->operands[1 - i];
+        (void)find_view(feeds, b_and_a[i].value, &b_and_a[i].view, &b_and_a[i].staged);
+    }
+    place_sources(e, b_and_a, sources);
+    p.b = open_operand(e, &b_and_a[0], true, warp_first(e, p.layout->layout, 1));
+    if (!p.has_words)
+        p.a = open_operand(e, &b_and_a[1], false, warp_first(e, p.layout->layout, 0));
     return p;
 }
 

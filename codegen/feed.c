@@ -49,9 +49,9 @@ bool gp_feed_view(const GpFeeds *f, const GpValue *v, GpFeedView *out) {
     return out->feed != NULL;
 }
 
-bool gp_feed_set_panels(GpFeed *f) {
-    const GpShape *shape = &f->load->results[0]->type->shape;
-    uint32_t elem_bytes = gp_elem_info[f->load->results[0]->type->elem].bytes;
+bool gp_feed_set_panels(GpFeed *f, const GpIrType *type) {
+    const GpShape *shape = &type->shape;
+    uint32_t elem_bytes = gp_elem_info[type->elem].bytes;
     int a[2];
     if (!gp_feed_axes(shape, a) || a[1] != shape->rank - 1 || shape->dim[a[0]] % 8)
         return false;

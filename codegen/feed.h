@@ -43,8 +43,8 @@ void gp_feeds_find(GpEmit *e, GpFeeds *f,
 /* What makes a value, below changes of shape; NULL: a parameter. */
 const GpInst *gp_feed_origin(const GpValue *v, bool *is_swapped);
 bool gp_feed_view(const GpFeeds *f, const GpValue *v, GpFeedView *out);
-/* Lines, width and panels of a tile of the load's shape; false: it is no matrix of whole panels. */
-bool gp_feed_set_panels(GpFeed *f);
+/* Lines, width and panels of a tile of the type; false: it is no matrix of whole panels. */
+bool gp_feed_set_panels(GpFeed *f, const GpIrType *type);
 /* What is known of the tensor that the load reads; NULL when the kernel made it. */
 const GpIrParam *gp_feed_tensor(const GpEmit *e, const GpInst *load);
 uint64_t gp_feed_bytes(const GpFeed *f);

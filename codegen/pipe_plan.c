@@ -29,7 +29,7 @@ static GpUnpiped ask_load(const GpEmit *e, const GpInst *load, GpFeed *out) {
     if (!p->aligned16 || !p->unit_stride)
         return GpUnpiped_Unaligned;
     bool is_box = load->imm.u == 0 && load->results[0]->type->shape.rank <= TMA_RANK &&
-                  gp_feed_set_panels(out) && out->lines <= GP_PIPE_MOST_LINES &&
+                  gp_feed_set_panels(out, load->results[0]->type) && out->lines <= GP_PIPE_MOST_LINES &&
                   (out->panels == 1 || out->panel_bytes == GP_FEED_LINE_BYTES);
     return is_box ? GpUnpiped_None : GpUnpiped_Tile;
 }

@@ -164,6 +164,22 @@ local k = gpu.kernels [[
       c.store(convert_tile(acc));
   }
   #[tile]
+  fn decoded<T: ElementType, O: ElementType, const BM: i32, const BN: i32, const BK: i32>(
+      c: &mut Tensor<O, {[BM, BN]}>, a: &Tensor<T, {[-1, -1]}>, b: &Tensor<T, {[-1, -1]}>) {
+      let (i, j, _) = get_tile_block_id();
+      let (pa, pb) = (a.partition(shape![BM, BK]), b.partition(shape![BK, BN]));
+      let mut acc = constant(0.0f32, shape![BM, BN]);
+      for l in 0..num_tiles(&pa, 1) {
+          let second: Tile<T, {[BK, BN]}> = convert_tile(convert_tile::<f32>(pb.load([l, j])) * 2.0f32);
+          acc = mma(pa.load([i, l]), second, acc);
+      }
+      for l in 0..num_tiles(&pa, 1) {
+          let first: Tile<T, {[BM, BK]}> = convert_tile(convert_tile::<f32>(pa.load([i, l])) * 2.0f32);
+          acc = mma(first, pb.load([l, j]), acc);
+      }
+      c.store(convert_tile(acc));
+  }
+  #[tile]
   fn whole<const BM: i32, const BN: i32, const BK: i32>(c: &mut Tensor<i32, {[BM, BN]}>, a: &Tensor<i8, {[-1, -1]}>, b: &Tensor<i8, {[-1, -1]}>) {
       let (i, j, _) = get_tile_block_id();
       let (pa, pb) = (a.partition(shape![BM, BK]), b.partition(shape![BN, BK]));
@@ -350,9 +366,10 @@ do
 end
 
 -- Loads in a loop inside of another, in a branch, at places that turns hand on, in loops that are left
--- (after 64 columns), and of integers.
+-- (after 64 columns), of operands that are computed, and of integers.
 for _, form in ipairs {
   { "nested", "bf16", "f32", 4 }, { "handed", "bf16", "f32", 2 }, { "left", "bf16", "bf16", 1 }, { "whole", "i8", "i32", 1 },
+  { "decoded", "bf16", "f32", 4 }, { "decoded", "tf32", "f32", 4 },
 } do
   local name, dtype, out, times = table.unpack(form)
   local a, bt = small_numbers(80, 104, 1), small_numbers(72, 104, 4)
