@@ -260,6 +260,59 @@ static void test_lazy(void **state) {
     end_case();
 }
 
+/* Where the script has a table, C has an array. */
+static void test_table(void **state) {
+    (void)state;
+    begin_case("table");
+    gpulua_tensor *z = zeros(8), *list[] = {zeros(8), zeros(8)}, *back;
+    refused(launch_double(z, z));
+    gpulua_partition *p;
+    accepted(cut(z, &p));
+    refused(read_all(z));
+    gpulua_op *op;
+    accepted(make_double(list[1], list[0], &op));
+    refused(fill(list[0]));
+    gpulua_op_free(op);
+    gpulua_tensor *same = list[0];
+    refused(launch_double(same, list[0]));
+    accepted(gpulua_unpartition(p, &back));
+    gpulua_partition_free(p);
+    gpulua_tensor_free(back);
+    gpulua_tensor_free(z);
+    gpulua_tensor_free(list[0]);
+    gpulua_tensor_free(list[1]);
+    end_case();
+}
+
+static void test_stream(void **state) {
+    (void)state;
+    begin_case("stream");
+    gpulua_stream *a, *b;
+    accepted(gpulua_stream_new(g, &a));
+    accepted(gpulua_stream_new(g, &b));
+    gpulua_tensor *x = zeros(8), *y = zeros(8), *z = zeros(8);
+    gpulua_op *op;
+    accepted(make_double(x, y, &op));
+    accepted(gpulua_op_run_on(op, a));
+    gpulua_op_free(op);
+    accepted(make_double(y, z, &op));
+    accepted(gpulua_op_run_on(op, b));
+    gpulua_op_free(op);
+    accepted(fill(x));
+    accepted(gpulua_tensor_drop(z));
+    accepted(read_all(y));
+    accepted(make_double(x, y, &op));
+    refused(fill(y));
+    accepted(gpulua_op_run_on(op, a));
+    gpulua_op_free(op);
+    gpulua_tensor_free(x);
+    gpulua_tensor_free(y);
+    gpulua_tensor_free(z);
+    gpulua_stream_free(a);
+    gpulua_stream_free(b);
+    end_case();
+}
+
 static void test_twice(void **state) {
     (void)state;
     begin_case("twice");
@@ -614,6 +667,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(test_new_refused),
         cmocka_unit_test(test_alias),     cmocka_unit_test(test_view),
         cmocka_unit_test(test_overlap),   cmocka_unit_test(test_lazy),
+        cmocka_unit_test(test_table),     cmocka_unit_test(test_stream),
         cmocka_unit_test(test_twice),     cmocka_unit_test(test_failed),
         cmocka_unit_test(test_discarded), cmocka_unit_test(test_collected),
         cmocka_unit_test(test_frozen),    cmocka_unit_test(test_freed),
