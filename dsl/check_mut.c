@@ -172,24 +172,17 @@ void gp_body_check_assignable(GpBody *b, GpNode *place, GpSpan span, GpSpan op, 
             "cannot assign");
     if (!l || p.is_through)
         return;
-    if (l->closure != b->closure) {
-        GpDiag *d = gp_diag(b->c->diags, GpDiag_E0594, span,
-                            gp_arena_printf(b->c->arena,
-                                            "`%s`, as it is a captured variable in a `Fn` closure",
-                                            describe(b, place)));
-        gp_primary_label(d, "cannot assign");
-        return;
-    }
     if (l->is_mut)
         return;
-    if (p.is_whole) {
+    if (p.is_whole && l->closure == b->closure) {
         if (!b->infos.at[l->id].is_deferred)
             report_whole(b, l, span);
         return;
     }
+    const char *which = p.is_whole ? "it" : gp_arena_printf(b->c->arena, "`%s`", l->name->name);
     GpDiag *d = gp_diag(b->c->diags, GpDiag_E0594, span,
-                        gp_arena_printf(b->c->arena, "`%s`, as `%s` is not declared as mutable",
-                                        describe(b, place), l->name->name));
+                        gp_arena_printf(b->c->arena, "`%s`, as %s is not declared as mutable",
+                                        describe(b, place), which));
     gp_primary_label(d, "cannot assign");
     help_local(d, l, "consider changing this to be mutable");
 }

@@ -1,5 +1,5 @@
 /* Moves: what may be gone where it is used (E0381, E0382, E0384) and what cannot be taken from
-** where it is (E0507, E0508).
+** where it is (E0507, E0508); and what calls and closures need mutable (E0594, E0596).
 **
 ** Theorem: a place is used only if on every path from the entry its last event is an
 ** initialisation of it or of a whole that holds it, and no part of it was moved after. The
@@ -314,6 +314,29 @@ static void check_dst(GpMoves *m, GpBits state, const GpStep *s, GpBadUse at) {
         gp_report_reassign(m, p, s->span);
 }
 
+/* Whether writing to the place changes what the closure captured. */
+static bool is_captured(const GpForm *f, const GpPlace *p) {
+    for (const GpPlace *q = p; q->parent; q = q->parent)
+        if (q->proj == GpProj_Deref &&
+            (q->parent->type->kind != GpTy_Ref || !q->parent->type->is_mut))
+            return false;
+    return f->slots.at[p->local].kind == GpSlot_Upvar;
+}
+
+/* What is written in a closure for a `Fn` bound, and what is called that must be mutable for it. */
+static void check_mutable(GpMoves *m, const GpStep *s) {
+    const GpForm *f = m->f;
+    const GpLoan *l = s->loan != GP_NONE ? &f->loans.at[s->loan] : NULL;
+    bool is_mut = l && l->kind != GpLoan_Shared, is_fn = f->bound && !strcmp(f->bound, "Fn");
+    bool writes = s->kind == GpStep_Assign || s->kind == GpStep_Call;
+    if (is_fn && writes && s->dst && is_captured(f, s->dst))
+        gp_report_captured(m, GpDiag_E0594, s->dst, s->span);
+    if (is_fn && is_mut && is_captured(f, l->place))
+        gp_report_captured(m, GpDiag_E0596, l->place, l->span);
+    else if (is_mut && !l->closure && !l->place->parent)
+        gp_report_immutable(m, l);
+}
+
 static void check_step(GpMoves *m, GpBits state, uint32_t block, uint32_t step) {
     const GpStep *s = &m->f->blocks.at[block].steps.at[step];
     GpBadUse at = {.block = block, .step = step, .verb = GpAccess_Use};
@@ -330,6 +353,7 @@ static void check_step(GpMoves *m, GpBits state, uint32_t block, uint32_t step) 
         if (gone)
             report_use(m, borrow, gone);
     }
+    check_mutable(m, s);
     apply_uses(m, state, s);
     check_dst(m, state, s, at);
     apply_dst(m, state, s);

@@ -50,6 +50,10 @@ typedef struct GpMoves {
 void gp_report_moved(GpMoves *m, const GpBadUse *use, GpMoveSet sites);
 void gp_report_uninit(GpMoves *m, const GpBadUse *use, bool is_partial_assign, bool is_conditional);
 void gp_report_illegal_move(GpMoves *m, const GpStep *s, GpOperand use);
+/* E0594, E0596 of what a `Fn` closure captured */
+void gp_report_captured(GpMoves *m, GpDiagCode code, const GpPlace *p, GpSpan span);
+/* E0596 of a variable that a call borrows mutably, unless it is declared so */
+void gp_report_immutable(GpMoves *m, const GpLoan *l);
 void gp_report_reassign(GpMoves *m, const GpPlace *p, GpSpan span);
 
 /* `if P implemented Clone ..`, for types of the user's own */

@@ -360,6 +360,33 @@ void gp_report_reassign(GpMoves *m, const GpPlace *p, GpSpan span) {
                "consider making this binding mutable");
 }
 
+/* ---- E0594, E0596 ---------------------------------------------------------------------------- */
+
+void gp_report_captured(GpMoves *m, GpDiagCode code, const GpPlace *p, GpSpan span) {
+    GpForm *f = m->f;
+    bool is_borrow = code == GpDiag_E0596;
+    const char *place = gp_place_quoted(f, p);
+    const char *why = "a captured variable in a `Fn` closure";
+    f->reported++;
+    GpDiag *d = is_borrow ? gp_diag(f->c->diags, code, span, place, why)
+                          : gp_diag(f->c->diags, code, span,
+                                    gp_arena_printf(f->c->arena, "%s, as it is %s", place, why));
+    gp_primary_label(d, is_borrow ? "cannot borrow as mutable" : "cannot assign");
+}
+
+void gp_report_immutable(GpMoves *m, const GpLoan *l) {
+    GpForm *f = m->f;
+    const GpSlot *slot = &f->slots.at[l->place->local];
+    if (!slot->local || slot->local->is_mut)
+        return;
+    f->reported++;
+    GpDiag *d = gp_diag(f->c->diags, GpDiag_E0596, l->span, gp_place_quoted(f, l->place),
+                        "not declared as mutable");
+    gp_primary_label(d, "cannot borrow as mutable");
+    gp_suggest(d, (GpSpan){slot->span.src, slot->span.off, 0}, "mut ",
+               "consider changing this to be mutable");
+}
+
 /* ---- E0507, E0508 ---------------------------------------------------------------------------- */
 
 static const GpPlace *find_barrier(const GpPlace *p) {

@@ -23,10 +23,10 @@ static const char *first_callable(GpNodeList bounds) {
     return NULL;
 }
 
-/* The bound as written, "Fn", "FnMut" or "FnOnce", when the parameter asks for something to call:
-** after the names are resolved the three are one trait. */
-static const char *bound_of(const GpDef *fn, uint32_t param) {
-    const GpType *t = param < fn->sig.param_count ? fn->sig.params[param] : NULL;
+/* The bound as written, "Fn", "FnMut" or "FnOnce", of a generic of the function that stands for
+** something to call: after the names are resolved the three are one trait. `param` is the parameter
+** that may say so in its type. */
+static const char *bound_of(const GpDef *fn, const GpType *t, uint32_t param) {
     if (!t || t->kind != GpTy_Param || !t->def->bound_types || !fn->node ||
         fn->node->kind != GpNode_Fn)
         return NULL;
@@ -49,7 +49,8 @@ static const char *bound_of(const GpDef *fn, uint32_t param) {
 static GpOperand build_arg(GpBuild *b, GpNode *n, const GpDef *def, uint32_t param) {
     GpNode *bare = gp_bare(n);
     if (def && bare->kind == GpNode_Closure)
-        b->bound = bound_of(def, param);
+        b->bound =
+            bound_of(def, param < def->sig.param_count ? def->sig.params[param] : NULL, param);
     b->is_arg = true;
     GpOperand use = gp_build_operand(b, n);
     b->is_arg = false;
@@ -134,11 +135,24 @@ static GpOperand borrow_callee(GpBuild *b, GpPlace *p, GpLoanKind kind, GpSpan s
     return gp_operand_of(b, ref, span);
 }
 
+/* A parameter of the function is called as its bound says. */
+static GpClosureKind kind_of_param(const GpForm *f, const GpType *t) {
+    const char *bound = NULL;
+    for (uint32_t i = 0; i < f->fn->sig.param_count && !bound; i++)
+        if (f->fn->sig.params[i] == t)
+            bound = bound_of(f->fn, t, i);
+    if (!bound || !strcmp(bound, "Fn"))
+        return GpClosure_Fn;
+    return !strcmp(bound, "FnMut") ? GpClosure_Mut : GpClosure_Once;
+}
+
 /* Fn borrows what it calls, FnMut borrows it mutably, FnOnce takes it. */
 static GpOperand take_callee(GpBuild *b, GpPlace *p, GpSpan span) {
     const GpClosureForm *cl =
         p->type->kind == GpTy_Closure ? gp_find_closure(b->f, p->type->node) : NULL;
-    GpClosureKind kind = cl ? cl->kind : GpClosure_Fn;
+    GpClosureKind kind = cl                            ? cl->kind
+                         : p->type->kind == GpTy_Param ? kind_of_param(b->f, p->type)
+                                                       : GpClosure_Fn;
     switch (kind) {
     case GpClosure_Fn:
         return borrow_callee(b, p, GpLoan_Shared, span);

@@ -203,11 +203,17 @@ static size_t put_group(Edit *e) {
     return end == other ? e->size : put_tokens(e, from, to, other, end);
 }
 
+/* Back to behind one of `ends`. */
+static uint32_t find_start(const Edit *e, uint32_t i, const char *ends) {
+    while (i > 0 && !is_one_of(last_byte(e, i - 1), ends))
+        i--;
+    return i;
+}
+
 /* What stands around token i between two ends of statements or fields: from *from to the result. */
 static uint32_t find_stmt(const Edit *e, uint32_t i, uint32_t *from) {
     uint32_t to = i;
-    for (*from = i; *from > 0 && !is_one_of(last_byte(e, *from - 1), "{};,");)
-        --*from;
+    *from = find_start(e, i, "{};,");
     while (to < e->t->count && !is_one_of(last_byte(e, to), ";,}"))
         to++;
     return to < e->t->count && last_byte(e, to) != '}' ? to + 1 : to;
@@ -219,8 +225,7 @@ static size_t drop_stmt(Edit *e) {
 }
 
 static size_t copy_stmt(Edit *e) {
-    uint32_t at, from, to = find_stmt(e, e->i, &from);
-    find_stmt(e, e->j, &at);
+    uint32_t from, to = find_stmt(e, e->i, &from), at = find_start(e, e->j, "{};,");
     return put_tokens(e, at, at, from, to);
 }
 
@@ -250,9 +255,10 @@ static const char *const phrases[] = {
     "return $;",
 };
 
+/* A name that stands a little before the place. */
 static const char *name_near(Edit *e, size_t *len) {
     for (uint32_t k = 0; k < 64; k++) {
-        uint32_t i = (e->i + next_random(&e->seed) % 64) % e->t->count;
+        uint32_t back = next_random(&e->seed) % 64, i = e->i > back ? e->i - back : 0;
         uint32_t at = e->t->from[i], end = e->t->from[i + 1];
         while (at < end && isspace(e->data[at]))
             at++;
@@ -276,9 +282,8 @@ static size_t put_phrase(Edit *e) {
         memcpy(text + len, name, part);
         len += part;
     }
-    uint32_t at;
-    find_stmt(e, e->i, &at);
-    return put(e, e->t->from[at], e->t->from[at], text, len);
+    uint32_t at = e->t->from[find_start(e, e->i, "{};")];
+    return put(e, at, at, text, len);
 }
 
 /* One row for each share of the mutants. */

@@ -54,6 +54,29 @@ local SIMT = {
       local p = math.fmod(a, 100)
       return -4 * p * p - 36 + 2 * p
     end, { "self.q %* o.q", "self.q + o.q" } },
+  { "closures", [[
+      fn both<F: FnMut(i32) -> i32>(mut f: F, v: i32) -> i32 { let w = f(v); f(w) }
+      let mut n = a % 1000;
+      let mut add = |d: i32| n += d;
+      add(10);
+      add(100);
+      let mut calls = 0;
+      let t = both(|v| { calls += 1; if v > 3 { return v - 3; } v + 1 }, a % 10);
+      let mut row = [0; 4];
+      let mut put = |j: usize, v: i32| { row[j] = v; row[j] * 2 };
+      let s = put(0, 5) + put(1, 6);
+      for j in 0..3 {
+          let mut skip = || if j != 1 { n += j };
+          skip();
+      }
+      let m = &mut calls;
+      let mut more = || *m += 10;
+      more();
+      more();
+      n + t * 2 + calls * 3 + row[0] + row[1] + s]], function(a)
+      local function f(v) return v > 3 and v - 3 or v + 1 end
+      return math.fmod(a, 1000) + 112 + 2 * f(f(math.fmod(a, 10))) + 22 * 3 + 11 + 22
+    end, { "n %+= d", "n -= d" } },
   { "early", [[
       if a % 3 == 0 { return; }
       if a % 3 == 1 { a * 2 } else { a - 5 }]], function(a)
