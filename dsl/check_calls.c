@@ -42,9 +42,8 @@ enum { Seen_No = 2, Seen_Open = 3, Seen_Done = 4 }; /* check_state, which the ch
 
 static void report_cycle(GpCheck *c, const GpDef *from, const GpCallEdge *e) {
     if (e->callee->kind == GpDef_Const) {
-        gp_primary_label(
-            gp_diag(c->diags, GpDiag_E0391, e->callee->span, e->callee->name->name),
-            "the constant needs its own value");
+        gp_primary_label(gp_diag(c->diags, GpDiag_E0391, e->callee->span, e->callee->name->name),
+                         "the constant needs its own value");
         return;
     }
     if (e->callee->kernel.track != GpTrack_None) /* its call is the mistake: G0222 */
@@ -79,6 +78,14 @@ static void find_cycles(GpCheck *c, GpDef *root) {
     }
 }
 
+/* A cycle that a shape needed was reported already. */
+static bool has_cycle(const GpDiags *ds) {
+    for (uint32_t i = 0; i < gp_diags_count(ds); i++)
+        if (gp_diag_code(gp_diags_at(ds, i)) == GpDiag_E0391)
+            return true;
+    return false;
+}
+
 void gp_check_calls(GpCheck *c) {
     GpModule *m = c->module;
     bool changed = true;
@@ -87,10 +94,9 @@ void gp_check_calls(GpCheck *c) {
         for (uint32_t i = 0; i < m->fn_count; i++)
             changed |= spread(c, m->fns[i]);
     }
-    /* A cycle that a shape needed was reported already. */
-    bool had_errors = gp_diags_errors(c->diags) > 0;
+    bool is_reported = has_cycle(c->diags);
     for (uint32_t i = 0; i < m->const_count; i++) {
-        if (had_errors)
+        if (is_reported)
             m->consts[i]->check_state = Seen_Done;
         else if (m->consts[i]->check_state == Seen_No)
             find_cycles(c, m->consts[i]);

@@ -25,6 +25,8 @@ void judge_protect(const Judged *j, void (*fn)(GpSession *s, void *ud), void *ud
 void judge_diags(const Judged *j, const GpDiags *ds);
 void judge_twins(const Judged *j);
 void judge_tree(const Judged *j);
+/* Whether types are right, so that moves and borrows were judged. */
+bool judge_has_types(const Judged *j);
 /* Of every body, when types are not what the module is refused for. */
 void judge_bodies(const Judged *j);
 void judge_ir(const Judged *j);

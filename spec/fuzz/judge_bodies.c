@@ -15,7 +15,7 @@ static bool is_of_body(GpDiagCode code) {
     return false;
 }
 
-static bool has_types(const Judged *j) {
+bool judge_has_types(const Judged *j) {
     for (uint32_t i = 0; i < gp_diags_count(j->diags); i++) {
         const GpDiag *d = gp_diags_at(j->diags, i);
         if (gp_diag_severity(d) == GpSeverity_Error && !is_of_body(gp_diag_code(d)))
@@ -104,7 +104,7 @@ static void judge_all(GpSession *s, void *ud) {
 }
 
 void judge_bodies(const Judged *j) {
-    if (!has_types(j))
+    if (!judge_has_types(j))
         return;
     GpStd *std = j->std;
     Bodies b = {j,

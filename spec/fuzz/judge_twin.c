@@ -1,7 +1,6 @@
-/* Twins: programs that mean what the judged one means get the same verdict. The
-** text with an unused function behind it gets the same report; the tree printed, and its items in
-*the
-** opposite order, the same codes. */
+/* Twins: programs that mean what the judged one means get the same verdict. With an unused function
+** behind it the text gets the same report, with a wrong one before it one error more; the tree
+** printed, and its items in the opposite order, get the same codes. */
 #include <stdlib.h>
 
 #include "dsl/check.h"
@@ -37,6 +36,25 @@ static void require_same(const Judged *j, GpText *a, GpText *b, const char *what
     gp_text_free(b);
 }
 
+static int order_lines(const void *a, const void *b) {
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* The lines of a text in alphabetical order. */
+static GpText sort_lines(GpText *text) {
+    GpText out = {.session = text->session};
+    char *lines[3 * GP_MAX_ERRORS];
+    size_t count = 0;
+    for (char *at = text->len ? strtok(text->at, "\n") : NULL; at && count < GP_COUNT(lines);
+         at = strtok(NULL, "\n"))
+        lines[count++] = at;
+    qsort(lines, count, sizeof *lines, order_lines);
+    for (size_t i = 0; i < count; i++)
+        gp_text_printf(&out, "%s\n", lines[i]);
+    gp_text_free(text);
+    return out;
+}
+
 static void judge_unused(const Judged *j) {
     GpText longer = {.session = j->std->session};
     gp_text_add(&longer, j->src->text, j->src->len);
@@ -44,6 +62,39 @@ static void judge_unused(const Judged *j) {
     GpText report = write_report(j, j->diags, false), again = report_of(j, &longer, false);
     require_same(j, &report, &again, "the text with an unused function");
     gp_text_free(&report);
+    gp_text_free(&longer);
+}
+
+/* Codes that are told with types and with moves: which of the two it was is not seen. */
+static bool has_mutability(const GpDiags *ds) {
+    for (uint32_t i = 0; i < gp_diags_count(ds); i++) {
+        GpDiagCode code = gp_diag_code(gp_diags_at(ds, i));
+        if (code == GpDiag_E0384 || code == GpDiag_E0594 || code == GpDiag_E0596)
+            return true;
+    }
+    return false;
+}
+
+/* A function with an error in front hides nothing that is said of other functions, but for what is
+** said only where all types are right. */
+static void judge_wrong(const Judged *j, const GpText *printed) {
+    GpText longer = {.session = j->std->session}, want = {.session = j->std->session};
+    if (has_mutability(j->diags))
+        return;
+    gp_text_puts(&longer, "fn wrong_before_all() -> i32 { true }\n");
+    gp_text_add(&longer, gp_text_cstr(printed), printed->len);
+    bool has_types = judge_has_types(j);
+    for (uint32_t i = 0; i < gp_diags_count(j->diags); i++) {
+        const GpDiag *d = gp_diags_at(j->diags, i);
+        if (!has_types || gp_diag_severity(d) != GpSeverity_Error)
+            gp_text_printf(&want, "%s\n", gp_diag_row(gp_diag_code(d))->code);
+    }
+    gp_text_puts(&want, "E0308\n");
+    GpText again = report_of(j, &longer, true);
+    want = sort_lines(&want);
+    again = sort_lines(&again);
+    require_same(j, &want, &again, "the text with a wrong function before it");
+    gp_text_free(&want);
     gp_text_free(&longer);
 }
 
@@ -56,6 +107,7 @@ typedef struct Printed {
     GpDiags *diags;
     GpText in_order, reversed;
     bool has_order; /* the order of items says something: macros are known from where they stand */
+    bool has_attrs; /* of the file: they stand first */
 } Printed;
 
 static void find_macro(GpNode *n, void *ud) {
@@ -74,6 +126,7 @@ static void print_trees(GpSession *s, void *ud) {
         return;
     gp_node_print(&file->node, &p->in_order);
     find_macro(&file->node, &p->has_order);
+    p->has_attrs = file->attrs.len > 0;
     for (uint32_t i = 0; i < file->attrs.len; i++) {
         gp_node_print(file->attrs.at[i], &p->reversed);
         gp_text_puts(&p->reversed, "\n");
@@ -82,25 +135,6 @@ static void print_trees(GpSession *s, void *ud) {
         gp_node_print(file->items.at[i], &p->reversed);
         gp_text_puts(&p->reversed, "\n");
     }
-}
-
-static int order_lines(const void *a, const void *b) {
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-/* The lines of a text in alphabetical order. */
-static GpText sort_lines(GpText *text) {
-    GpText out = {.session = text->session};
-    char *lines[3 * GP_MAX_ERRORS];
-    size_t count = 0;
-    for (char *at = text->len ? strtok(text->at, "\n") : NULL; at && count < GP_COUNT(lines);
-         at = strtok(NULL, "\n"))
-        lines[count++] = at;
-    qsort(lines, count, sizeof *lines, order_lines);
-    for (size_t i = 0; i < count; i++)
-        gp_text_printf(&out, "%s\n", lines[i]);
-    gp_text_free(text);
-    return out;
 }
 
 static void judge_printed(const Judged *j, const Printed *p) {
@@ -128,6 +162,8 @@ void judge_twins(const Judged *j) {
     judge_protect(j, print_trees, &p);
     if (p.in_order.len) {
         judge_unused(j);
+        if (!p.has_order && !p.has_attrs && gp_diags_errors(j->diags) + 1 < GP_MAX_ERRORS)
+            judge_wrong(j, &p.in_order);
         judge_printed(j, &p);
     }
     gp_text_free(&p.in_order);
