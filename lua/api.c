@@ -15,6 +15,8 @@ GP_API const char *gpulua_status_name(gpulua_status status) {
 GpDiags *gp_api_begin(gpulua_state *g) {
     g->running = NULL;
     gp_diags_release(g->last);
+    gp_text_free(&g->text);
+    g->text = (GpText){.session = gp_engine_session(g->engine)};
     g->last = gp_diags_new(gp_engine_session(g->engine));
     return g->last;
 }
@@ -421,17 +423,16 @@ GpStatus gp_api_kernel(gpulua_module *m, const char *name, const gpulua_launch_o
     return status == GpStatus_Ok ? apply_options(found, options, m->state->last, out) : status;
 }
 
-GpStatus gp_api_prepare(gpulua_module *m, const char *kernel, const gpulua_arg *args,
-                        size_t arg_count, const gpulua_launch_options *options, GpKernel **used,
-                        GpRunRequest *request) {
-    gpulua_state *g = m->state;
-    GpCallArg call[GP_API_ARGS];
+GpStatus gp_api_prepare(const GpApiCall *call, GpKernel **used, GpRunRequest *request) {
+    gpulua_state *g = call->module->state;
+    size_t count = call->arg_count;
+    GpCallArg args[GP_API_ARGS];
     *used = NULL;
-    if (!kernel || arg_count > GP_API_ARGS || (arg_count && !args)) return GpStatus_Argument;
-    GpStatus status = gp_api_kernel(m, kernel, options, used);
-    if (status == GpStatus_Ok) status = convert_args(g, args, arg_count, call);
+    if (!call->kernel || count > GP_API_ARGS || (count && !call->args)) return GpStatus_Argument;
+    GpStatus status = gp_api_kernel(call->module, call->kernel, call->options, used);
+    if (status == GpStatus_Ok) status = convert_args(g, call->args, count, args);
     if (status != GpStatus_Ok) return status;
-    return gp_kernel_prepare(*used, call, (uint32_t)arg_count, gp_api_site(), g->last, request);
+    return gp_kernel_prepare(*used, args, (uint32_t)count, gp_api_site(), g->last, request);
 }
 
 GP_API gpulua_status gpulua_launch(gpulua_module *m, const char *kernel, const gpulua_arg *args,
@@ -441,7 +442,7 @@ GP_API gpulua_status gpulua_launch(gpulua_module *m, const char *kernel, const g
     GpKernel *used;
     GpDiags *diags = gp_api_begin(g);
     if (!diags) return GPULUA_E_NO_MEMORY;
-    GpStatus status = gp_api_prepare(m, kernel, args, arg_count, options, &used, &request);
+    GpStatus status = gp_api_prepare(&(GpApiCall){m, kernel, args, arg_count, options}, &used, &request);
     if (status == GpStatus_Ok)
         status = gp_launch_now(gp_engine_runtime(g->engine), &request, NULL, diags);
     gp_kernel_release(used);

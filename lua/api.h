@@ -52,9 +52,14 @@ GpStatus gp_api_wrap_tensor(gpulua_state *g, GpTensor *t, gpulua_tensor **out);
 /* The kernel with the options, a reference of its own. */
 GpStatus gp_api_kernel(gpulua_module *m, const char *name, const gpulua_launch_options *options,
                        GpKernel **out);
+typedef struct GpApiCall {
+    gpulua_module *module;
+    const char *kernel;
+    const gpulua_arg *args;
+    size_t arg_count;
+    const gpulua_launch_options *options;
+} GpApiCall;
 /* Every check before ownership; `*used` is a reference to the kernel that owns the request. */
-GpStatus gp_api_prepare(gpulua_module *m, const char *kernel, const gpulua_arg *args,
-                        size_t arg_count, const gpulua_launch_options *options, GpKernel **used,
-                        GpRunRequest *request);
+GpStatus gp_api_prepare(const GpApiCall *call, GpKernel **used, GpRunRequest *request);
 
 #endif

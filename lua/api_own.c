@@ -82,7 +82,7 @@ GP_API gpulua_status gpulua_op_make(gpulua_module *m, const char *kernel, const 
     if (!diags) return GPULUA_E_NO_MEMORY;
     gpulua_op *handle = malloc(sizeof(*handle));
     if (!handle) return gp_api_end(g, GpStatus_NoMemory);
-    GpStatus status = gp_api_prepare(m, kernel, args, arg_count, options, &used, &request);
+    GpStatus status = gp_api_prepare(&(GpApiCall){m, kernel, args, arg_count, options}, &used, &request);
     if (status == GpStatus_Ok)
         status = gp_op_make(gp_engine_runtime(g->engine), &request, diags, &op);
     gp_kernel_release(used);

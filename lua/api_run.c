@@ -219,22 +219,21 @@ GP_API gpulua_status gpulua_memory(gpulua_state *g, gpulua_memory_info *out) {
 
 GP_API gpulua_status gpulua_kernel_text(gpulua_module *m, const char *kernel, const char *stage,
                                         const char *target, const gpulua_launch_options *options,
-                                        void (*write)(void *ud, const char *text, size_t len), void *ud) {
+                                        const char **text) {
     gpulua_state *g = m->state;
     GpKernel *used = NULL;
     GpStage which;
     GpTarget made = {.kind = GpTarget_Cpu};
     GpDiags *diags = gp_api_begin(g);
+    *text = NULL;
     if (!diags) return GPULUA_E_NO_MEMORY;
-    if (!kernel || !write || !gp_engine_stage(stage ? stage : "ir", &which)) return gp_api_end(g, GpStatus_Argument);
-    GpText text = {.session = gp_engine_session(g->engine)};
+    if (!kernel || !gp_engine_stage(stage ? stage : "ir", &which)) return gp_api_end(g, GpStatus_Argument);
     GpStatus status = gp_api_kernel(m, kernel, options, &used);
     if (status == GpStatus_Ok)
         status = target ? gp_target_parse(gp_str_from(target), &made)
                         : gp_engine_stage_target(g->engine, which, diags, &made);
-    if (status == GpStatus_Ok) status = gp_kernel_emit(used, which, &made, diags, &text);
-    if (status == GpStatus_Ok) write(ud, gp_text_cstr(&text), text.len);
-    gp_text_free(&text);
+    if (status == GpStatus_Ok) status = gp_kernel_emit(used, which, &made, diags, &g->text);
+    if (status == GpStatus_Ok) *text = gp_text_cstr(&g->text);
     gp_kernel_release(used);
     return gp_api_end(g, status);
 }

@@ -61,6 +61,7 @@ void gp_state_release(gpulua_state *g) {
     if (--g->refs > 0) return;
     gp_diags_release(g->diags);
     gp_diags_release(g->last);
+    gp_text_free(&g->text);
     gp_engine_free(g->engine);
     free(g);
 }

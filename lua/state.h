@@ -25,6 +25,7 @@ struct gpulua_state {
     bool owns_lua;
     GpDiags *diags;     /* of the call being served; the same list as long as the state lives */
     GpDiags *last;      /* what the C API reports: the last call's diagnostics; may be NULL */
+    GpText text;        /* that the last call of the C API gave */
     volatile sig_atomic_t interrupted; /* set by gpulua_interrupt, taken by the next wait */
     gpulua_config config;
     const void *caller; /* the Lua function that called last, and the number of its file */

@@ -303,11 +303,10 @@ GPULUA_API void gpulua_op_free(gpulua_op *op); /* one that was not run says so t
 
 /* The text of a stage of the compiler, "ir", "llvm", "ptx" or "asm", for what the kernel last
 ** launched with these options, else for what they alone give. target: "cpu", "sm_90a", ..; NULL: the
-** device's. */
+** device's. It lives until the next call on the state. */
 GPULUA_API gpulua_status gpulua_kernel_text(gpulua_module *m, const char *kernel, const char *stage,
                                             const char *target, const gpulua_launch_options *options,
-                                            void (*write)(void *ud, const char *text, size_t len),
-                                            void *ud);
+                                            const char **text);
 
 /* ---- Graphs ----------------------------------------------------------------------------- */
 
