@@ -74,6 +74,7 @@ typedef struct GpEmit {
     GpUnpiped unpiped;   /* GPU tile: why there is no pipe */
     GpPipe *pipe;        /* GPU tile: NULL when all threads do the same */
     GpAsync *async;      /* GPU tile: NULL when no products' operands come by cp.async */
+    bool fetches_ahead;  /* GPU tile: rows of blocks that come later */
     uint64_t scratch;    /* CPU: bytes of buffers so far */
     LLVMMetadataRef di_builder_scope, di_file;
     LLVMDIBuilderRef di;

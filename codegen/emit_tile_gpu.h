@@ -58,6 +58,9 @@ void gp_gpu_put_run(GpEmit *e, GpElem elem, LLVMValueRef ptr, const GpBound *v, 
 /* Element offset of coordinate `at` (i64) on an axis: 32 bits wide where the launch proves it. */
 LLVMValueRef gp_gpu_axis_offset(GpEmit *e, const GpTensorArg *t, LLVMValueRef at, int axis);
 
+/* emit_tile_gpu_ahead.c: behind a load */
+void gp_gpu_fetch_ahead(GpEmit *e, const GpInst *load);
+
 /* emit_tile_gpu_fold.c, emit_tile_gpu_scan.c, emit_tile_gpu_mma.c */
 /* The value that the lane `mask` away holds. */
 LLVMValueRef gp_gpu_shuffle(GpEmit *e, GpElem elem, LLVMValueRef v, uint32_t mask);

@@ -328,6 +328,7 @@ void gp_gpu_load(GpEmit *e, const GpInst *inst) {
     order_access(e, inst);
     Access a = access_of(e, inst);
     e->bound[inst->results[0]->id] = load_branches(e, &a);
+    gp_gpu_fetch_ahead(e, inst);
 }
 
 static void store_interior(GpEmit *e, const Access *a, const GpBound *v) {

@@ -7,11 +7,11 @@ local measure = require "variants"
 local SHAPES = { { 16384, 4096 }, { 4096, 16384 }, { 32768, 1024 } }
 local WARPS = { 4, 8, 16 }
 
--- Tiles of whole rows, as many as `words` elements hold, with `warps` warps: the forms to try.
+-- The forms to try: rows of a tile, warps, stages.
 local FORMS = {
-  [1024] = { { 1, 1 }, { 1, 2 }, { 1, 4 }, { 2, 2 }, { 4, 4 }, { 8, 8 } },
-  [4096] = { { 1, 4 }, { 1, 8 }, { 2, 8 }, { 1, 16 } },
-  [16384] = { { 1, 8 }, { 1, 16 }, { 1, 32 } },
+  [1024] = { { 1, 1 }, { 1, 2 }, { 1, 4 }, { 2, 2 }, { 4, 4 }, { 8, 8 }, { 1, 1, 2 }, { 1, 2, 2 } },
+  [4096] = { { 1, 4 }, { 1, 8 }, { 2, 8 }, { 1, 16 }, { 1, 4, 2 }, { 1, 8, 2 } },
+  [16384] = { { 1, 8 }, { 1, 16 }, { 1, 32 }, { 1, 8, 2 }, { 1, 16, 2 }, { 1, 16, 3 } },
 }
 
 -- name; source: kernels `run` (z, x, ..) and `check` (z, x, .., bad: a flag for each row);
@@ -25,9 +25,9 @@ return function(spec)
     local bad = gpu.empty({ rows }, "u8")
     local variants = {}
     for _, form in ipairs(FORMS[columns]) do
-      local run, part = kernels.run:with { warps = form[2] }, z:tiles { form[1], columns }
+      local run, part = kernels.run:with { warps = form[2], stages = form[3] }, z:tiles { form[1], columns }
       local launch = w and function() run(part, x, w):run() end or function() run(part, x):run() end
-      variants[#variants + 1] = { ("%dx%d"):format(form[1], form[2]), launch }
+      variants[#variants + 1] = { table.concat(form, "x"), launch }
     end
     local peers = {}
     for i, warps in ipairs(WARPS) do

@@ -42,12 +42,32 @@ fn integers(z: &mut Tensor<i32, {[8]}>) {
 }
 
 #[tile]
+fn row_sums<const N: i32>(z: &mut Tensor<f32, {[1]}>, x: &Tensor<f32, {[-1, -1]}>) {
+    z.store(reduce_sum(x.load_tile(shape![1, N], [program_id(0), 0]), 1));
+}
+
+#[tile]
 fn six<const B: i32>(z: &mut Tensor<f32, {[2, 2, 2, 2, 2, 2]}>, x: &Tensor<f32, {[-1]}>) {
     let t = x.load_tile(shape![B * 2], [0]);
     let u: Tile<f32, {[B + B]}> = t;
     z.store(permute(u.reshape(shape![2, 2, 2, 2, 2, 2]), const_array![5, 4, 3, 2, 1, 0]) * 2.0);
 }
 ]]
+
+-- Rows that blocks fetch for those that come later are read by them alone.
+local function ahead(h, k)
+  local rows = 700
+  local x, want = gpu.rand { rows, 512 }, nil
+  for stages = 1, 3 do
+    local z = gpu.full({ rows }, -1)
+    local sums = k.row_sums:with { N = 512, warps = 2, stages = stages }
+    sums(z:tiles { 1 }, x):sync()
+    want = want or z:to_bytes()
+    h.check(z:to_bytes() == want, "ahead: %d stages give other sums", stages)
+    local got = sums:info(z:tiles { 1 }, x).stages
+    h.check(got == nil or got == stages, "ahead: %s stages, not %d", got, stages)
+  end
+end
 
 local function floats(h, k)
   local x = gpu.arange(16)
@@ -90,7 +110,7 @@ end
 
 return function(h)
   local k
-  for _, case in ipairs { { "floats", floats }, { "integers", integers }, { "six", six } } do
+  for _, case in ipairs { { "floats", floats }, { "integers", integers }, { "six", six }, { "ahead", ahead } } do
     h.group("tile_forms." .. case[1], function()
       k = k or gpu.kernels(KERNELS, "cases_tile_forms")
       case[2](h, k)

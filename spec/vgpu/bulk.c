@@ -342,6 +342,25 @@ VgOutcome vg_run_bulk(VgRun *x, const VgInst *in) {
     return VgOutcome_Next;
 }
 
+/* Nothing moves that a kernel could see; but what is asked for has to be there. */
+VgOutcome vg_run_prefetch_bulk(VgRun *x, const VgInst *in) {
+    VgLanes from, buf;
+    if (!vg_may_touch_global(x))
+        return VgOutcome_Fail;
+    vg_addresses(x, &in->ops[0], &from);
+    const VgLanes *bytes = vg_read(x, &in->ops[1], 4, &buf);
+    VG_EACH_LANE(lane, x->mask) {
+        uint64_t at = from.u64[lane], start, end;
+        if (bytes->u32[lane] % 16 || at % 16)
+            return vg_fault(x, VG_MISALIGNED, (int)lane, "%u bytes at %#llx: not multiples of 16",
+                            bytes->u32[lane], (unsigned long long)at);
+        if (!vg_memory_find(at, bytes->u32[lane], &start, &end))
+            return vg_fault(x, VG_ILLEGAL_ADDRESS, (int)lane, "%u bytes at global address %#llx",
+                            bytes->u32[lane], (unsigned long long)at);
+    }
+    return VgOutcome_Next;
+}
+
 /* ---- cp.async: a thread's own copies, in the generic proxy ---------------------------------- */
 
 static bool issue_copy(VgRun *x, VgBulk *b, uint64_t shared, uint32_t lane) {
