@@ -291,7 +291,6 @@ bool gp_emit_region(GpEmit *e, const GpRegion *r) {
             gp_tile_cpu_inst(e, inst);
         else
             lower_fns[lower_of_op[inst->op]](e, inst);
-        gp_pipe_after(e, inst);
     }
     e->region = outer;
     return !e->refused && LLVMGetBasicBlockTerminator(LLVMGetInsertBlock(e->b)) == NULL;

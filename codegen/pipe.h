@@ -164,9 +164,6 @@ bool gp_pipe_carries(const GpEmit *e, const GpValue *v);
 bool gp_pipe_reports(const GpEmit *e, const GpInst *check);
 /* Consumers, before an instruction: waits for the products it reads. */
 void gp_pipe_before(GpEmit *e, const GpInst *inst);
-/* emit_pipe_hold.c: consumers, after an instruction: holds its result above the next wait when it
-** pays. */
-void gp_pipe_after(GpEmit *e, const GpInst *inst);
 void gp_pipe_return(GpEmit *e); /* the end of the kernel's body */
 /* Coordinates (i32) of a tile's first element, innermost axis first; beyond the tensor when a mask
 ** is false. */

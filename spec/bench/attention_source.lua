@@ -1,5 +1,5 @@
 -- The text of attention kernels: online softmax over tiles of keys, two products a tile. The causal form
--- has masks only where a tile crosses the diagonal; the capped one bends its scores. Each row has
+-- has masks only where a tile crosses the diagonal; the capped ones bend their scores. Each row has
 -- eight sums of weights, of every eighth column, which are added at the end: a thread has its own. Tiles
 -- are of BM rows and 8 N columns.
 local LOG2_E = 1.4426950408889634
@@ -15,7 +15,7 @@ local SOURCE = [[
       let pk = k.partition(shape![1, 8 * N, D]);
       let pv = v.partition(shape![1, 8 * N, D]);
       let tq = pq.load([head, i, 0]).reshape(shape![BM, D]);
-      let mut most = constant(f32::NEG_INFINITY, shape![BM, 1]);
+      %s
       let mut sums = constant(0.0f32, shape![BM, 8]);
       let mut acc = constant(0.0f32, shape![BM, D]);
       let unit = %s;
@@ -23,6 +23,15 @@ local SOURCE = [[
           let tk = pk.load([head, j, 0]).reshape(shape![8 * N, D]);
           let products = mma(tq, tk.transpose(), constant(0.0f32, shape![BM, 8 * N]));
           let scores = %s;
+%s      }
+      let share = constant(1.0f32, shape![BM, 1]) / reduce_sum(sums, 1).reshape(shape![BM, 1]);
+      let out: Tile<bf16, {[BM, D]}> = convert_tile(acc * share.broadcast(shape![BM, D]));
+      o.store(out.reshape(shape![BM, 1, D]));
+  }
+]]
+-- A running maximum keeps the powers in range.
+local MOST = "let mut most = constant(f32::NEG_INFINITY, shape![BM, 1]);"
+local ONLINE = [[
           let tile_most = reduce_max(scores, 1).reshape(shape![BM, 1]) * unit;
           let next = max_tile(most, tile_most);
           let weights = exp2(scores * unit - next.broadcast(shape![BM, 8 * N]), ftz::Enabled);
@@ -32,11 +41,14 @@ local SOURCE = [[
           let tv = pv.load([head, j, 0]).reshape(shape![8 * N, D]);
           acc = mma(convert_tile(weights), tv, acc * shrink.broadcast(shape![BM, D]));
           most = next;
-      }
-      let share = constant(1.0f32, shape![BM, 1]) / reduce_sum(sums, 1).reshape(shape![BM, 1]);
-      let out: Tile<bf16, {[BM, D]}> = convert_tile(acc * share.broadcast(shape![BM, D]));
-      o.store(out.reshape(shape![BM, 1, D]));
-  }
+]]
+-- Scores that are capped are from -unit to unit and weights from 2^(-2 unit) to 1, which f32 holds up to a
+-- unit of 63, a cap of 43: then no maximum is needed.
+local BOUNDED = [[
+          let weights = exp2(scores * unit - unit, ftz::Enabled);
+          sums = sums + reduce_sum(weights.reshape(shape![BM, N, 8]), 1);
+          let tv = pv.load([head, j, 0]).reshape(shape![8 * N, D]);
+          acc = mma(convert_tile(weights), tv, acc);
 ]]
 -- CAP tanh(score / CAP); so low a cap that scores of normal inputs feel it.
 local CAP = 3
@@ -49,10 +61,11 @@ local MASKED = [[if j < i * BM / (8 * N) { products } else {
               select(ge_tile(row, column), products, constant(f32::NEG_INFINITY, shape![BM, 8 * N]))
           }]]
 
-local FORMS = { -- the unit of the scores, turns of the loop, scores
-  full = { "scale", "num_tiles(&pk, 1)", "products" },
-  capped = { CAPPED_UNIT, "num_tiles(&pk, 1)", CAPPED },
-  causal = { "scale", "((i + 1) * BM + 8 * N - 1) / (8 * N)", MASKED },
+local FORMS = { -- a maximum, the unit of the scores, turns of the loop, scores, the rest of a turn
+  full = { MOST, "scale", "num_tiles(&pk, 1)", "products", ONLINE },
+  capped = { MOST, CAPPED_UNIT, "num_tiles(&pk, 1)", CAPPED, ONLINE },
+  bounded = { "", CAPPED_UNIT, "num_tiles(&pk, 1)", CAPPED, BOUNDED },
+  causal = { MOST, "scale", "((i + 1) * BM + 8 * N - 1) / (8 * N)", MASKED, ONLINE },
 }
 local SAFE, UNCHECKED = "#[tile]", "#[cutile::entry(unchecked_accesses = true)] unsafe"
 

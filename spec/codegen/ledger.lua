@@ -27,6 +27,7 @@ local KERNELS = {
   { "attention_full_d128", attention.source("full", "k"), "BM=128,N=16,D=128" },
   { "attention_full_d128_cluster", attention.source("full", "k"), "BM=128,N=16,D=128,cluster=2" },
   { "attention_capped_d128", attention.source("capped", "k"), "BM=128,N=16,D=128" },
+  { "attention_bounded_d128", attention.source("bounded", "k"), "BM=128,N=16,D=128" },
   { "attention_causal_d128", attention.source("causal", "k"), "BM=128,N=16,D=128" },
   { "attention_full_d64", attention.source("full", "k"), "BM=128,N=16,D=64" },
   { "attention_causal_d64", attention.source("causal", "k"), "BM=128,N=16,D=64" },
