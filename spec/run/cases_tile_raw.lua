@@ -210,7 +210,9 @@ local function powers(h, k)
   local z, w = gpu.zeros { 50 }, gpu.zeros { 50 }
   k.near(z:tiles { 16 }, x):sync()
   k.exact(w:tiles { 16 }, x):sync()
-  equal(h, "exp, tanh and pow by their raw names", z:to_table(), w:to_table())
+  for i = 1, 50 do -- a special function unit is near in both, and need not be equally so
+    h.check(math.abs(z[i] - w[i]) <= 2.0 ^ -20 * w[i], "exp, tanh and pow by their raw names: %s and %s", z[i], w[i])
+  end
 end
 
 local function sums(h, k)
