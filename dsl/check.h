@@ -89,6 +89,8 @@ const GpShapeTy *gp_shape_of_node(GpCheck *c, GpDef *scope, GpNode *node);
 void gp_report_macro(GpCheck *c, GpNode *call);
 /* The nearest visible name by edit distance, for "did you mean"; NULL when none is near. */
 GpSym gp_find_similar(GpCheck *c, GpDef *scope, GpSym name, GpNamespace ns);
+/* The path of a function of that name in the modules below the scope's; NULL: there is none. */
+const char *gp_find_elsewhere(GpCheck *c, GpDef *scope, GpSym name);
 
 /* ---- unify.c: inference ------------------------------------------------------------------ */
 

@@ -61,6 +61,11 @@ static void report_unresolved(GpBody *b, GpNode *n, GpSym name, const char *what
     gp_primary_label(d, "not found in this scope");
     if (!gp_diag_is_kept(d))
         return;
+    const char *path = gp_find_elsewhere(b->c, b->fn, name);
+    if (path) {
+        gp_suggest(d, n->span, path, "a function of that name is in a module here");
+        return;
+    }
     GpSym near = similar_local(b, name);
     if (near) {
         gp_suggest(d, n->span, near->name, "a local variable with a similar name exists");

@@ -77,3 +77,32 @@ GpSym gp_find_similar(GpCheck *c, GpDef *scope, GpSym name, GpNamespace ns) {
         consider(&best, gp_intern_cstr(c->names, gp_elem_info[i].name), UINT32_MAX - 1);
     return best.name;
 }
+
+/* The first declared item of that name in the modules below that can be named from here; `*path` gets how it is called there. */
+static const GpDef *find_below(GpCheck *c, GpDef *module, GpSym name, const char **path, uint32_t depth) {
+    const GpMap *map = gp_def_map(module, GpNs_Type);
+    const GpDef *found = NULL;
+    for (uint32_t i = 0; i < map->cap && depth < 8; i++) {
+        GpDef *inner = map->slots[i].key ? map->slots[i].value : NULL;
+        if (!inner || inner->kind != GpDef_Module || inner->is_std || inner->parent != module ||
+            (depth && !inner->is_pub))
+            continue;
+        const char *rest = name->name;
+        const GpDef *def = gp_map_get(gp_def_map(inner, GpNs_Value), name);
+        if (!def || !def->is_pub)
+            def = find_below(c, inner, name, &rest, depth + 1);
+        if (!def || (found && found->id < def->id))
+            continue;
+        found = def;
+        *path = gp_arena_printf(c->arena, "%s::%s", inner->name->name, rest);
+    }
+    return found;
+}
+
+const char *gp_find_elsewhere(GpCheck *c, GpDef *scope, GpSym name) {
+    const char *path = NULL;
+    while (scope && scope->kind != GpDef_Module)
+        scope = scope->parent;
+    const GpDef *def = scope ? find_below(c, scope, name, &path, 0) : NULL;
+    return def && def->kind == GpDef_Fn ? path : NULL;
+}

@@ -18,3 +18,6 @@ mod statics {
     fn k() { let (v, t) = COUNT.load(ordering::Acquire, scope::Device); }
     fn k() {}
 }
+// Functions of modules below are named where they can be reached.
+mod deep { pub mod er { pub fn half(x: i32) -> i32 { x / 2 } } mod closed { pub fn third() {} } fn hidden() {} }
+fn reaches(n: i32) -> i32 { hidden(); third(); half(n) }
