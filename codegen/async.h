@@ -3,7 +3,8 @@
 ** A loop whose body loads tiles for products keeps the next of them on their way: a ring of stages in
 ** shared memory, filled by all threads. Turn k waits for the copies of its own stage, passes the one
 ** barrier of a turn, behind which nobody reads the stage of turn k - 1 any more, and starts the copies
-** of turn k + stages - 1 into that one:
+** of turn k + stages - 1 into that one, where they can behind the first step of its products, so that the
+** matrix unit has work meanwhile:
 **     copies(0); commit; ..; copies(stages - 2); commit
 **     for k { wait_group(stages - 2); bar.sync; copies(k + stages - 1); commit; products(k) }
 ** The places of later tiles are computed by emitting, for a later index of the loop, the slice of its
@@ -25,6 +26,8 @@ typedef struct GpAsyncLoop {
     uint64_t stage_bytes, offset; /* in dynamic shared memory */
     LLVMValueRef fill, read; /* addresses of the offsets of the stages that are filled and read next */
     LLVMValueRef now;        /* offset of the stage that this turn reads */
+    const GpInst *product;   /* behind whose first step a turn copies ahead; NULL: at its start */
+    LLVMValueRef k, i, turns; /* of the turn */
 } GpAsyncLoop;
 
 /* Of the exchange buffer: inside of a loop it lies behind the rings, elsewhere over them. */
@@ -51,6 +54,8 @@ uint64_t gp_async_shared(const GpEmit *e); /* bytes of dynamic shared memory */
 
 /* emit_async.c */
 void gp_async_open(GpEmit *e); /* at the function's entry */
+/* Behind the first step of a product. */
+void gp_async_step(GpEmit *e, const GpInst *product);
 bool gp_async_has(const GpEmit *e, const GpInst *inst); /* false: not in the slice that is emitted */
 bool gp_async_reports(const GpEmit *e);                 /* of a check's failure */
 /* Before a loop, and at the start of its turn k of `turns`, index `i`. */

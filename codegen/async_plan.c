@@ -146,6 +146,14 @@ static bool mark_load(Slice *s, const GpInst *load) {
     return true;
 }
 
+/* The body's first product, where every turn comes to it: what has regions may jump. */
+static const GpInst *find_product(const GpRegion *body) {
+    const GpInst *x = body->first;
+    while (x && x->op != GpOp_Mma && (!x->region_count || gp_op_is_whole(x->op)))
+        x = x->next;
+    return x && x->op == GpOp_Mma ? x : NULL;
+}
+
 static void add_loop(GpInst *inst, void *ud) {
     Survey *s = ud;
     GpAsync *a = s->async;
@@ -162,6 +170,7 @@ static void add_loop(GpInst *inst, void *ud) {
         f->offset = l->stage_bytes;
         l->stage_bytes += gp_feed_bytes(f);
     }
+    l->product = find_product(inst->regions[0]);
     a->loop_count += l->stage_bytes > 0;
 }
 

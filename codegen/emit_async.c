@@ -440,18 +440,33 @@ void gp_async_fill(GpEmit *e, const GpInst *loop, LLVMValueRef turns) {
     gp_emit_at(e, end);
 }
 
+/* The copies that this turn starts. */
+static void copy_turn(GpEmit *e, GpAsyncLoop *l) {
+    LLVMValueRef ahead = LLVMConstInt(LLVMTypeOf(l->k), e->async->stages - 1, false);
+    LLVMValueRef index = LLVMBuildMul(e->b, ahead, gp_emit_get(e, l->loop->operands[2]), "");
+    LLVMValueRef left = LLVMBuildSub(e->b, l->turns, l->k, "");
+    copy_ahead(e, l, is_below(e, ahead, left), add(e, l->i, index));
+}
+
 void gp_async_turn(GpEmit *e, const GpInst *loop, LLVMValueRef k, LLVMValueRef i, LLVMValueRef turns) {
     GpAsyncLoop *l = find_loop(e, loop);
     if (!l)
         return;
-    LLVMValueRef ahead = LLVMConstInt(LLVMTypeOf(k), e->async->stages - 1, false);
+    l->k = k;
+    l->i = i;
+    l->turns = turns;
     wait(e, e->async->stages - 2);
     gp_gpu_barrier(e);
-    LLVMValueRef index = add(e, i, LLVMBuildMul(e->b, ahead, gp_emit_get(e, loop->operands[2]), ""));
-    LLVMValueRef left = LLVMBuildSub(e->b, turns, k, "");
-    copy_ahead(e, l, is_below(e, ahead, left), index);
+    if (!l->product)
+        copy_turn(e, l);
     l->now = read_offset(e, l->read);
     advance(e, l, l->read);
+}
+
+void gp_async_step(GpEmit *e, const GpInst *product) {
+    GpAsyncLoop *l = gp_async_loop(e, product->parent);
+    if (l && l->product == product)
+        copy_turn(e, l);
 }
 
 void gp_async_leave(GpEmit *e) {

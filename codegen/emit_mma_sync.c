@@ -347,7 +347,10 @@ static void multiply_step(GpEmit *e, Product *p, uint32_t step) {
 void gp_mma_sync(GpEmit *e, const GpInst *inst) {
     Product p = open_product(e, inst);
     uint32_t steps = (uint32_t)(inst->operands[0]->type->shape.dim[1] / p.row->k);
-    for (uint32_t step = 0; step < steps; step++)
+    for (uint32_t step = 0; step < steps; step++) {
         multiply_step(e, &p, step);
+        if (step == 0)
+            gp_async_step(e, inst);
+    }
     gp_gpu_bind(e, inst->results[0], p.sums, p.layout);
 }
