@@ -84,3 +84,9 @@ pub fn f46(mut w: W) {
 pub fn f49(p: P) {
     let y = [p, p];
 }
+
+pub fn used_two_phase(mut p: P) -> i32 {
+    let r = p.get();
+    let k = p.look();
+    *r + k
+}
