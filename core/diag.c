@@ -53,6 +53,18 @@ bool gp_diag_find(const char *code, GpDiagCode *out) {
     return false;
 }
 
+const char *gp_severity_name(GpSeverity severity) {
+    switch (severity) {
+    case GpSeverity_Error:
+        return "error";
+    case GpSeverity_Warning:
+        return "warning";
+    case GpSeverity_Note:
+        return "note";
+    }
+    gp_unreachable();
+}
+
 GpDiags *gp_diags_new(GpSession *s) {
     GpDiags *ds = GP_TRY_NEW(s, GpDiags);
     if (!ds)

@@ -11,6 +11,7 @@
 #include "core/str.h"
 
 typedef enum GpSeverity { GpSeverity_Error, GpSeverity_Warning, GpSeverity_Note } GpSeverity;
+const char *gp_severity_name(GpSeverity severity); /* "error" */
 
 typedef enum GpDiagCode {
 #define GP_DIAG(code, severity, title, explain) GpDiag_##code,

@@ -74,23 +74,11 @@ static void put_children(GpText *out, const GpDiag *d, const char *name, GpChild
     gp_text_puts(out, "]");
 }
 
-static const char *severity_name(GpSeverity severity) {
-    switch (severity) {
-    case GpSeverity_Error:
-        return "error";
-    case GpSeverity_Warning:
-        return "warning";
-    case GpSeverity_Note:
-        return "note";
-    }
-    gp_unreachable();
-}
-
 static void put_diag(GpText *out, const GpDiag *d) {
     gp_text_puts(out, "{");
     put_field(out, "code", gp_diag_row(gp_diag_code(d))->code);
     gp_text_puts(out, ",");
-    put_field(out, "severity", severity_name(gp_diag_severity(d)));
+    put_field(out, "severity", gp_severity_name(gp_diag_severity(d)));
     gp_text_puts(out, ",");
     put_field(out, "title", gp_diag_title(d));
     put_labels(out, d);

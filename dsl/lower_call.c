@@ -229,7 +229,7 @@ static GpVal build_op(GpLower *lo, const GpLowerCall *call) {
     }
     for (uint32_t i = 0; is_tile && i < used; i++)
         x[i] = gp_lower_splat(lo, x[i], x[i]->type->elem, &shape);
-    if ((def->op == GpOp_Shl || def->op == GpOp_Shr) && !is_tile)
+    if ((def->op == GpOp_Shl || def->op == GpOp_Shr) && !is_tile && used == 2)
         x[1] = gp_lower_convert(lo, x[1], x[0]->type->elem);
     const GpIrType *t = gp_lower_leaf_type(lo, ret, 0);
     return gp_lower_one(lo, ret, gp_build(&lo->b, def->op, x, used, &t, 1)->results[0]);

@@ -399,14 +399,14 @@ static const GpPlace *find_barrier(const GpPlace *p) {
 /* The place in front of the variants that a pattern went through. */
 static const char *describe_source(GpForm *f, const GpPlace *p) {
     const GpDef *variant = NULL;
-    for (const GpPlace *q = p; q; q = q->parent)
+    for (const GpPlace *q = p; q->parent; q = q->parent)
         if (q->proj == GpProj_Variant) {
             variant = q->variant;
             p = q->parent;
         }
     if (!variant)
         return gp_place_quoted(f, p);
-    while (p->proj == GpProj_Deref)
+    while (p->parent && p->proj == GpProj_Deref)
         p = p->parent;
     return gp_arena_printf(f->c->arena, "%s as enum variant `%s`", gp_place_quoted(f, p),
                            variant->name->name);

@@ -63,18 +63,6 @@ static void print_obligations(gpulua_state *g, GpModule *m) {
     }
 }
 
-static const char *severity_name(GpSeverity severity) {
-    switch (severity) {
-    case GpSeverity_Error:
-        return "error";
-    case GpSeverity_Warning:
-        return "warning";
-    case GpSeverity_Note:
-        return "note";
-    }
-    gp_unreachable();
-}
-
 /* For 'errorformat' and its like: %f:%l:%c: %t%*[^:]: %m */
 static void print_short(const GpSource *src, const GpDiags *diags) {
     for (uint32_t i = 0; i < gp_diags_count(diags); i++) {
@@ -84,7 +72,7 @@ static void print_short(const GpSource *src, const GpDiags *diags) {
         if (span.src)
             place = gp_span_start(span);
         printf("%s:%u:%u: %s[%s]: %s\n", place.file, place.line, place.column,
-               severity_name(gp_diag_severity(d)), gp_diag_row(gp_diag_code(d))->code,
+               gp_severity_name(gp_diag_severity(d)), gp_diag_row(gp_diag_code(d))->code,
                gp_diag_title(d));
     }
 }

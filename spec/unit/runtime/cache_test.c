@@ -171,7 +171,8 @@ static void open_entry(Entry *e) {
     e->good = (GpText){.session = &e->c.s};
     assert_int_equal(gp_file_read(e->path, &e->good), GpStatus_Ok);
     e->bad = malloc(e->good.len + 16);
-    memcpy(e->bad, e->good.at, e->good.len);
+    assert_non_null(e->bad);
+    memcpy(e->bad, gp_text_cstr(&e->good), e->good.len);
     memset(e->bad + e->good.len, 0, 16);
 }
 
@@ -195,7 +196,7 @@ static void test_cut(void **state) {
     Entry e;
     open_entry(&e);
     for (size_t len = 0; len < e.good.len; len++) {
-        memcpy(e.bad, e.good.at, e.good.len);
+        memcpy(e.bad, gp_text_cstr(&e.good), e.good.len);
         assert_null(get_bad(&e, len));
         if (len < 56)
             continue;
@@ -210,7 +211,7 @@ static void test_bits(void **state) {
     Entry e;
     open_entry(&e);
     for (size_t i = 0; i < e.good.len; i++) {
-        memcpy(e.bad, e.good.at, e.good.len);
+        memcpy(e.bad, gp_text_cstr(&e.good), e.good.len);
         e.bad[i] = (char)(e.bad[i] ^ 1 << i % 8);
         assert_null(get_bad(&e, e.good.len));
         if (i < 56)
