@@ -88,19 +88,21 @@ static const GpIrType *leaf_type(GpLower *lo, const GpLeaf *leaf) {
     return t->kind == GpIrType_Tensor ? gp_tensor_any(lo, t) : t;
 }
 
-/* The one constant that the leaf is on every edge. */
+/* The one constant that the leaf is on every edge; what is unset may be anything. */
 static bool is_constant(const GpJoin *j, bool is_value, uint32_t k, GpScalar *out) {
+    bool is_found = false;
     for (uint32_t i = 0; i < j->edges.len; i++) {
         const GpLeaf *leaf = edge_leaf(&j->edges.at[i], is_value, k);
         GpScalar v;
-        if (!leaf->value || leaf->value->type->kind != GpIrType_Scalar || !gp_ir_const(leaf->value, &v))
+        if (!leaf->value && !leaf->alias)
+            continue;
+        if (!leaf->value || leaf->value->type->kind != GpIrType_Scalar || !gp_ir_const(leaf->value, &v) ||
+            (is_found && (v.elem != out->elem || v.u != out->u)))
             return false;
-        if (i == 0)
-            *out = v;
-        else if (v.elem != out->elem || v.u != out->u)
-            return false;
+        *out = v;
+        is_found = true;
     }
-    return true;
+    return is_found;
 }
 
 /* What the leaf is after the join when no result is needed for it: true. Else its type. */
@@ -143,9 +145,12 @@ static GpValue *edge_value(GpLower *lo, const GpEdge *e, const Merged *m) {
     lo->b.region = e->inst->parent;
     lo->b.before = e->inst;
     GpValue *v = leaf->value ? gp_tensor_part(lo, gp_lower_resolve(leaf->value), m->part)
+                 : m->tensor ? gp_tensor_no_part(lo, m->type)
                              : gp_lower_any(lo, m->type);
+    if (!v) /* was refused */
+        v = gp_build_int(&lo->b, GpElem_U64, 0);
     lo->b = saved;
-    return v ? v : leaf->value;
+    return v;
 }
 
 static void push_merged(GpLower *lo, MergedList *list, Merged m) {

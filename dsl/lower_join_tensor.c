@@ -29,6 +29,12 @@ GpValue *gp_tensor_part(GpLower *lo, GpValue *tensor, uint32_t part) {
     return inst->results[0];
 }
 
+GpValue *gp_tensor_no_part(GpLower *lo, const GpIrType *part) {
+    bool is_address = part->kind == GpIrType_Ptr;
+    GpValue *zero = gp_build_int(&lo->b, is_address ? GpElem_I64 : part->elem, 0);
+    return is_address ? gp_build(&lo->b, GpOp_IntToPtr, &zero, 1, &part, 1)->results[0] : zero;
+}
+
 GpValue *gp_tensor_of_parts(GpLower *lo, const GpIrType *tensor, GpValue *const *parts) {
     uint32_t rank = rank_of(tensor);
     GpValue *made = gp_tile_make_tensor(lo, parts[0], &tensor->shape, parts + 1, parts + 1 + rank);

@@ -266,8 +266,11 @@ static void assign_partition(GpLower *lo, GpNode *lhs, GpVal v) {
         GpScalar a, b;
         if (!gp_lower_is_view_form(k) || !old.at[k].value)
             continue;
-        if (!gp_ir_const(old.at[k].value, &a) || !gp_ir_const(gp_lower_get(lo, &v, k), &b) || a.u != b.u) {
-            gp_lower_refuse(lo, lhs->span, "assigning a partition with another padding or order of axes");
+        bool is_known = gp_ir_const(old.at[k].value, &a);
+        if (!is_known || !gp_ir_const(gp_lower_get(lo, &v, k), &b) || a.u != b.u) {
+            gp_lower_refuse(lo, lhs->span,
+                            is_known ? "assigning a partition with another padding or order of axes"
+                                     : "assigning a partition in a value that a loop carries");
             return;
         }
         v.at[k] = old.at[k];

@@ -62,6 +62,8 @@ GpValue *gp_tile_address(GpLower *lo, const GpLowerCall *call, uint32_t arg);
 uint32_t gp_tensor_parts(const GpIrType *tensor);
 const GpIrType *gp_tensor_part_type(GpLower *lo, const GpIrType *tensor, uint32_t part);
 GpValue *gp_tensor_part(GpLower *lo, GpValue *tensor, uint32_t part);
+/* Of a tensor that is not there: it has no elements. */
+GpValue *gp_tensor_no_part(GpLower *lo, const GpIrType *part);
 GpValue *gp_tensor_of_parts(GpLower *lo, const GpIrType *tensor, GpValue *const *parts);
 /* The type of a tensor of any extents. */
 const GpIrType *gp_tensor_any(GpLower *lo, const GpIrType *tensor);

@@ -143,6 +143,18 @@ local KERNELS = [[
       let mut m = if flag > 0 { z.partition_mut(shape![4]) } else { y.partition_mut(shape![4]) };
       for i in 0..2 { m.store(constant(7 + i, shape![4]), [i]); }
   }
+  struct Two<const B: i32> { x: Partition<i32, {[B]}>, n: i32 }
+  #[tile]
+  fn in_values<const B: i32>(z: &mut Tensor<i32, {[B]}>, a: &Tensor<i32, {[-1]}>, b: &Tensor<i32, {[64]}>, n: i32) {
+      let p;
+      if n > 2 { p = a.partition(shape![B]); } else { p = b.partition(shape![B]); }
+      let mut s: Two<B> = Two { x: a.partition(shape![B]), n: n };
+      if n > 1 { s.x = b.partition(shape![B]); }
+      let o = if n > 3 { Some(a.partition(shape![B])) } else { None };
+      let mut sum = p.load([0]) + s.x.load([0]) * 10 + s.n * 1000;
+      if let Some(q) = o { sum += q.load([0]) * 100; }
+      z.store(sum);
+  }
   #[tile]
   fn either_own<const B: i32>(z: &mut Tensor<i32, {[B]}>, y: &mut Tensor<i32, {[B]}>, x: &Tensor<i32, {[-1]}>, w: &Tensor<i32, {[-1]}>, flag: i32) {
       let from = if flag > 0 { x } else { w };
@@ -360,6 +372,11 @@ function checks.joined(h, k)
     local want = sum + (n > 0 and 100 + 200 * (n - 1) or 0) + 20000
     k.exchanged(z:tiles { 16 }, a, b, n):sync()
     h.check(z[1] == want and z[16] == want, "exchanged %d: %s %s, expected %d", n, z[1], z[16], want)
+  end
+  for n = 0, 4 do
+    local want = (n > 2 and 1 or 2) + (n > 1 and 20 or 10) + n * 1000 + (n > 3 and 100 or 0)
+    k.in_values(z:tiles { 16 }, a, b, n):sync()
+    h.check(z[1] == want, "in values %d: %s, expected %d", n, z[1], want)
   end
   for flag = 0, 1 do
     for _, tile in ipairs { 8, 6 } do -- smaller tiles that divide the block's own, and that do not

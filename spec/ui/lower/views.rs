@@ -28,5 +28,13 @@ fn filled(z: &mut Tensor<f32, {[4]}>, x: &Tensor<f32, {[-1]}>, n: i32) {
     let p = if n > 0 { x.partition(shape![4]) } else { make_partition_view(x, shape![4], padding::Nan, dim_map::Identity, x.token()) };
     z.store(p.load([0]));
 }
+struct Two<const B: i32> { x: Partition<f32, {[B]}>, n: i32 }
+#[tile]
+fn field<const B: i32>(z: &mut Tensor<f32, {[B]}>, a: &Tensor<f32, {[-1]}>, b: &Tensor<f32, {[-1]}>, n: i32) {
+    let mut s: Two<B> = Two { x: a.partition(shape![B]), n: 0 };
+    for i in 0..n { s.x = b.partition(shape![B]); }
+    z.store(s.x.load([0]));
+}
+//@ call field(part f32 [8] tile [4], tensor f32 [8], tensor f32 [8], 3)
 //@ call turned(part i32 [8, 8] tile [4, 4], tensor i32 [8, 8], tensor i32 [8, 8], 3)
 //@ call filled(part f32 [8] tile [4], tensor f32 [8], 3)
