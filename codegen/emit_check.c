@@ -28,9 +28,9 @@ static void fill_mailbox(GpEmit *e, LLVMValueRef fn) {
     LLVMBuildStore(e->b, LLVMGetParam(fn, Report_Site), field(e, box, offsetof(GpMailbox, site)));
     for (unsigned a = 0; a < 3; a++) {
         LLVMBuildStore(e->b, LLVMGetParam(fn, Report_Block + a),
-                       field(e, box, offsetof(GpMailbox, block) + 4 * a));
+                       field(e, box, offsetof(GpMailbox, block) + a * sizeof(uint32_t)));
         LLVMBuildStore(e->b, LLVMGetParam(fn, Report_Thread + a),
-                       field(e, box, offsetof(GpMailbox, thread) + 4 * a));
+                       field(e, box, offsetof(GpMailbox, thread) + a * sizeof(uint32_t)));
     }
     LLVMBuildStore(e->b, LLVMGetParam(fn, Report_Value), field(e, box, offsetof(GpMailbox, value)));
     LLVMBuildStore(e->b, LLVMGetParam(fn, Report_Limit), field(e, box, offsetof(GpMailbox, limit)));

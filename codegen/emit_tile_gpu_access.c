@@ -53,6 +53,7 @@ static const GpShapeLayout *access_layout(GpEmit *e, const GpInst *inst) {
 
 static bool is_multiple(const GpValue *v, uint32_t of) {
     GpScalar k;
+    gp_assert(of != 0);
     if (gp_ir_const(v, &k))
         return k.i % of == 0;
     const GpInst *product = v->inst && v->inst->op == GpOp_Mul ? v->inst : NULL;

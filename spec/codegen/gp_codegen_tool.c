@@ -650,7 +650,7 @@ static void measure_inline(Tool *t, const Inline *f, uint64_t step) {
     static float x[BATCH], y[BATCH];
     double worst = 0;
     float at = 0;
-    uint64_t i = 0, count = UINT64_C(0x100000000) / step + 512 * 3 + 1;
+    uint64_t i = 0, count = UINT64_C(0x100000000) / step + UINT64_C(512) * 3 + 1;
     while (i < count) {
         for (int k = 0; k < BATCH; k++) {
             uint32_t bits = next_sample(&i, step);

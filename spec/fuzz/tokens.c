@@ -310,6 +310,7 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsi
 }
 
 /* The start of one source up to a token, then the rest of the other from a token. */
+/* NOLINTNEXTLINE(readability-function-size): the fuzzer's prototype */
 size_t LLVMFuzzerCustomCrossOver(const uint8_t *a, size_t a_size, const uint8_t *b, size_t b_size,
                                  uint8_t *out, size_t max_size, unsigned seed) {
     static Tokens t;

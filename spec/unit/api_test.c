@@ -184,7 +184,7 @@ static void test_tensors(void **unused) {
     gpulua_memory_info info = {0};
     info.size = sizeof(info);
     accepted(gpulua_memory(g, &info));
-    assert_true(info.used >= 2 * COUNT * sizeof(float));
+    assert_true(info.used >= sizeof(float) * 2 * COUNT);
     gpulua_tensor_free(part);
     gpulua_tensor_free(wide);
     gpulua_tensor_free(bits);
