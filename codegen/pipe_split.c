@@ -66,6 +66,16 @@ static bool is_split(Split *s, GpInst *branch) {
     return false;
 }
 
+static bool holds_loop(const GpInst *inst) {
+    if (inst->region_count && inst->op != GpOp_If && !gp_op_is_whole(inst->op))
+        return true;
+    for (uint32_t i = 0; i < inst->region_count; i++)
+        for (const GpInst *x = inst->regions[i]->first; x; x = x->next)
+            if (holds_loop(x))
+                return true;
+    return false;
+}
+
 static bool find_branch(Split *s) {
     GpScalar step;
     uint32_t products = 0;
@@ -74,9 +84,8 @@ static bool find_branch(Split *s) {
         return false;
     s->branch = NULL;
     for (GpInst *x = s->loop->regions[0]->first; x; x = x->next) {
-        bool is_simple = !x->region_count || x->op == GpOp_If || gp_op_is_whole(x->op);
-        if (!is_simple)
-            return false; /* the innermost loop is what counts */
+        if (holds_loop(x))
+            return false; /* the innermost loop is what counts, also where it is in a branch */
         products += x->op == GpOp_Mma;
         if (!s->branch)
             (void)is_split(s, x);

@@ -205,6 +205,24 @@ local k = gpu.kernels [[
       }
       o.store(acc);
   }
+  // A loop that can be split, in a branch of a loop that could be too.
+  #[tile]
+  fn deep<const BM: i32, const BN: i32, const D: i32>(
+      o: &mut Tensor<f32, {[BM, D]}>, q: &Tensor<bf16, {[-1, D]}>, k: &Tensor<bf16, {[-1, D]}>,
+      v: &Tensor<bf16, {[-1, D]}>, n: i32, m: i32) {
+      let i = program_id(0);
+      let (pk, pv) = (k.partition(shape![BN, D]), v.partition(shape![BN, D]));
+      let tq = q.partition(shape![BM, D]).load([i, 0]);
+      let mut acc = constant(0.0f32, shape![BM, D]);
+      for j in 0..n {
+          let mut s = mma(tq, pk.load([j, 0]).transpose(), constant(0.0f32, shape![BM, BN]));
+          if j < m {
+              for l in 0..n { s = mma(tq, pk.load([l, 0]).transpose(), if l < m { s } else { s * 0.5f32 }); }
+          } else { s = s * 2.0f32; }
+          acc = mma(convert_tile(s), pv.load([j, 0]), acc);
+      }
+      o.store(acc);
+  }
 ]]
 
 local checks, wrong = 0, 0
@@ -474,6 +492,25 @@ do
     for field, value in pairs(schedule) do options[field] = value end
     local o = gpu.full({ rows, depth }, 0 / 0)
     k.uneven:with(options)(o:tiles { 64, depth }, tq, tk, tv):sync()
+    check(title, o:to_table(), wanted, 0)
+  end)
+
+  for i, row in ipairs(wanted) do
+    local at = i * 5 % depth + 1
+    for d = 1, depth do
+      local sum = 0
+      for c = 1, 64 do
+        local first, second, third = key[c][at], key[c + 64][at], key[c + 128][at]
+        sum = sum + (third + 0.5 * (first + second)) * v[c][d] + 2 * second * v[c + 64][d] + 2 * third * v[c + 128][d]
+      end
+      row[d] = sum
+    end
+  end
+  each_schedule("deep", { {}, { persistent = false }, { stages = 2 } }, function(title, schedule)
+    local options = { BN = 64 }
+    for field, value in pairs(schedule) do options[field] = value end
+    local o = gpu.zeros { rows, depth }
+    k.deep:with(options)(o:tiles { 64, depth }, tq, tk, tv, 3, 1):sync()
     check(title, o:to_table(), wanted, 0)
   end)
 end
