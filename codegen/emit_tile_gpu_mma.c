@@ -18,14 +18,23 @@ static const GpMmaSync sync_rows[] = {
 #include "codegen/mma.def"
 };
 
+/* An operand in shared memory: its lines are the rows of a, the columns of b. */
+typedef struct Staged {
+    const GpValue *from;
+    GpElem elem;
+    int line_axis, depth_axis; /* of `from` */
+    int64_t lines;             /* of one batch */
+    int64_t pitch;             /* elements from one line to the next */
+    LLVMValueRef base;
+} Staged;
+
 typedef struct Product {
     const GpInst *inst;
     const GpMmaSync *sync; /* NULL: without tensor cores */
-    GpElem a_elem, b_elem, sum; /* staged, staged, of the sums */
+    GpElem sum;
     int64_t batches, m, n, k;
-    int64_t depth;           /* of k: what is staged at a time */
-    int64_t a_line, b_line; /* elements from one staged line to the next */
-    LLVMValueRef shared, b_base;
+    int64_t depth; /* of k: what is staged at a time */
+    Staged a, b;
 } Product;
 
 static LLVMTypeRef i32(GpEmit *e) { return LLVMInt32TypeInContext(e->ctx); }
@@ -54,75 +63,74 @@ const GpMmaSync *gp_mma_sync_find(GpElem a, GpElem b, int64_t m, int64_t n, int6
 
 static void set_depth(Product *p, int64_t depth) {
     p->depth = depth;
-    p->a_line = depth + PAD_BYTES / gp_elem_info[p->a_elem].bytes;
-    p->b_line = depth + PAD_BYTES / gp_elem_info[p->b_elem].bytes;
+    p->a.pitch = depth + PAD_BYTES / gp_elem_info[p->a.elem].bytes;
+    p->b.pitch = depth + PAD_BYTES / gp_elem_info[p->b.elem].bytes;
 }
 
-static uint64_t a_bytes(const Product *p) {
-    uint64_t n = (uint64_t)(p->batches * p->m * p->a_line) * gp_elem_info[p->a_elem].bytes;
-    return (n + 15) / 16 * 16;
+static uint64_t bytes_of(const Product *p, const Staged *o) {
+    return (uint64_t)(p->batches * o->lines * o->pitch) * gp_elem_info[o->elem].bytes;
 }
 
-static uint64_t b_bytes(const Product *p) {
-    return (uint64_t)(p->batches * p->n * p->b_line) * gp_elem_info[p->b_elem].bytes;
-}
+/* Bytes from the start of a's lines to that of b's. */
+static uint64_t b_offset(const Product *p) { return (bytes_of(p, &p->a) + 15) / 16 * 16; }
 
 static Product product_of(const GpInst *inst) {
     const GpIrType *a = inst->operands[0]->type, *b = inst->operands[1]->type;
     const GpIrType *acc = inst->operands[2]->type;
     int last = a->shape.rank - 1;
-    Product p = {.inst = inst, .sum = acc->elem, .a_elem = a->elem, .b_elem = b->elem};
+    Product p = {.inst = inst, .sum = acc->elem};
     gp_assert(gp_mma_find(a->elem, b->elem, acc->elem, &p.sum));
     p.m = a->shape.dim[last - 1];
     p.k = a->shape.dim[last];
     p.n = b->shape.dim[last];
     p.batches = last == 2 ? a->shape.dim[0] : 1;
     p.sync = gp_mma_sync_find(a->elem, b->elem, p.m, p.n, p.k);
+    p.a = (Staged){inst->operands[0], a->elem, last - 1, last, p.m, 0, NULL};
+    p.b = (Staged){inst->operands[1], b->elem, last, last - 1, p.n, 0, NULL};
     if (p.sync && p.sync->staged != a->elem)
-        p.a_elem = p.b_elem = p.sync->staged;
+        p.a.elem = p.b.elem = p.sync->staged;
     set_depth(&p, p.k);
     int64_t unit = p.sync ? p.sync->k : 1;
-    while (a_bytes(&p) + b_bytes(&p) > GP_GPU_SHARED && p.depth % (2 * unit) == 0)
+    while (b_offset(&p) + bytes_of(&p, &p.b) > GP_GPU_SHARED && p.depth % (2 * unit) == 0)
         set_depth(&p, p.depth / 2);
     return p;
 }
 
-/* Element c of an operand, [batch,] row, column, into the line that holds its row (a) or its
-** column (b), where its place on the line lies from `first` on. */
-static void stage(GpEmit *e, const Product *p, bool is_b, int64_t first) {
-    const GpValue *v = p->inst->operands[is_b ? 1 : 0];
-    const GpShapeLayout *s = gp_gpu_layout_of(e, v);
-    GpElem staged = is_b ? p->b_elem : p->a_elem;
-    int last = s->shape.rank - 1;
+static LLVMValueRef staged_at(GpEmit *e, const Staged *o, LLVMValueRef line, LLVMValueRef along) {
+    return gp_emit_gep(e, o->elem, o->base, add(e, scale(e, line, o->pitch), along));
+}
+
+/* Each element of an operand onto its line, where those from `first` on lie. */
+static void stage(GpEmit *e, const Product *p, const Staged *o, int64_t first) {
+    const GpShapeLayout *s = gp_gpu_layout_of(e, o->from);
     for (uint32_t r = 0; r < gp_layout_registers(s->layout); r++) {
-        LLVMValueRef c[GP_MAX_RANK], x = gp_gpu_register(e, v, r), ok = s->is_owner;
+        LLVMValueRef c[GP_MAX_RANK], x = gp_gpu_register(e, o->from, r), ok = s->is_owner;
         gp_gpu_coords(e, s, r, c);
-        LLVMValueRef which = c[is_b ? last : last - 1], along = c[is_b ? last - 1 : last];
-        if (last == 2)
-            which = add(e, scale(e, c[0], is_b ? p->n : p->m), which);
+        LLVMValueRef line = c[o->line_axis], along = c[o->depth_axis];
+        if (s->shape.rank == 3)
+            line = add(e, scale(e, c[0], o->lines), line);
         if (p->depth < p->k) {
             along = add_const(e, along, -first);
             LLVMValueRef in = LLVMBuildICmp(e->b, LLVMIntULT, along, gp_emit_i64(e, p->depth), "");
             ok = ok ? LLVMBuildAnd(e->b, ok, in, "") : in;
         }
-        if (staged != v->type->elem)
-            x = gp_emit_cast(e, x, v->type->elem, staged);
-        LLVMValueRef at = add(e, scale(e, which, is_b ? p->b_line : p->a_line), along);
-        GpPlace place = {staged, gp_emit_gep(e, staged, is_b ? p->b_base : p->shared, at), ok, x,
-                         NULL};
+        if (o->elem != o->from->type->elem)
+            x = gp_emit_cast(e, x, o->from->type->elem, o->elem);
+        GpPlace place = {o->elem, staged_at(e, o, line, along), ok, x, NULL};
         gp_tile_store(e, &place);
     }
 }
 
 static void stage_operands(GpEmit *e, Product *p, int64_t first) {
-    p->shared = gp_gpu_shared(e, a_bytes(p) + b_bytes(p), p->batches * (p->m + p->n) * p->depth,
-                              p->a_elem);
-    LLVMValueRef at = gp_emit_i64(e, (int64_t)a_bytes(p));
-    p->b_base =
-        LLVMBuildInBoundsGEP2(e->b, LLVMInt8TypeInContext(e->ctx), p->shared, &at, 1, "");
+    uint64_t offset = b_offset(p);
+    p->a.base = gp_gpu_shared(e, offset + bytes_of(p, &p->b),
+                              p->batches * (p->m + p->n) * p->depth, p->a.elem);
+    LLVMValueRef at = gp_emit_i64(e, (int64_t)offset);
+    p->b.base =
+        LLVMBuildInBoundsGEP2(e->b, LLVMInt8TypeInContext(e->ctx), p->a.base, &at, 1, "");
     gp_gpu_barrier(e);
-    stage(e, p, false, first);
-    stage(e, p, true, first);
+    stage(e, p, &p->a, first);
+    stage(e, p, &p->b, first);
     gp_gpu_barrier(e);
 }
 
@@ -170,16 +178,13 @@ static LLVMValueRef multiply_add(GpEmit *e, GpElem sum, LLVMValueRef x, LLVMValu
     return gp_emit_intrinsic(e, "llvm.fma", gp_emit_type(e, sum), args, 3);
 }
 
-/* Registers of one row read one element of a, those of one column one of b. */
-static LLVMValueRef read_operand(GpEmit *e, const Product *p, LLVMValueRef *memo, int32_t at,
-                                 LLVMValueRef line, bool is_b, LLVMValueRef k) {
-    if (memo[at])
-        return memo[at];
-    GpElem elem = is_b ? p->b_elem : p->a_elem;
-    LLVMValueRef place = add(e, scale(e, line, is_b ? p->b_line : p->a_line), k);
-    LLVMValueRef v =
-        gp_emit_mem_load(e, elem, gp_emit_gep(e, elem, is_b ? p->b_base : p->shared, place));
-    return memo[at] = elem == p->sum ? v : gp_emit_cast(e, v, elem, p->sum);
+/* Registers of one row read one element of a, those of one column one of b: *memo. */
+static LLVMValueRef read_operand(GpEmit *e, const Staged *o, GpElem sum, LLVMValueRef *memo,
+                                 LLVMValueRef line, LLVMValueRef k) {
+    if (*memo)
+        return *memo;
+    LLVMValueRef v = gp_emit_mem_load(e, o->elem, staged_at(e, o, line, k));
+    return *memo = o->elem == sum ? v : gp_emit_cast(e, v, o->elem, sum);
 }
 
 /* One staged depth more in the sums. */
@@ -200,10 +205,10 @@ static void add_plain(GpEmit *e, const Product *p, const GpShapeLayout *s, LLVMV
             row = add(e, scale(e, c[0], p->m), row);
             column = add(e, scale(e, c[0], p->n), column);
         }
-        LLVMValueRef x = read_operand(e, p, rows, batch * (int32_t)p->m + at[last - 1], row, false,
-                                      d.k);
-        LLVMValueRef y = read_operand(e, p, columns, batch * (int32_t)p->n + at[last], column,
-                                      true, d.k);
+        LLVMValueRef x =
+            read_operand(e, &p->a, p->sum, &rows[batch * p->m + at[last - 1]], row, d.k);
+        LLVMValueRef y =
+            read_operand(e, &p->b, p->sum, &columns[batch * p->n + at[last]], column, d.k);
         sum[r] = multiply_add(e, p->sum, x, y, d.sum[r]);
     }
     close_depth(e, &d, sum, 1, p->depth);
@@ -265,58 +270,101 @@ static Block block_of(GpEmit *e, const Product *p, const Lane *l, uint32_t turn,
     return b;
 }
 
+/* A warp's blocks, and what this thread has of their sums. */
+typedef struct Share {
+    Product *product;
+    Lane lane;
+    uint32_t turns; /* blocks */
+    uint32_t parts; /* registers of one block's sums */
+    Block *block;
+    LLVMValueRef *sum;
+} Share;
+
+static Share share_of(GpEmit *e, Product *p) {
+    uint32_t warps = gp_tile_gpu_threads(e) / 32;
+    int64_t blocks = p->batches * (p->m / p->sync->rows) * (p->n / COLUMNS);
+    Share w = {.product = p,
+               .lane = lane_of(e),
+               .turns = (uint32_t)gp_ceil_div(blocks, warps),
+               .parts = (uint32_t)p->sync->rows / 4};
+    w.block = GP_NEW_ARRAY(e->arena, Block, w.turns);
+    w.sum = GP_NEW_ARRAY(e->arena, LLVMValueRef, (size_t)w.turns * w.parts);
+    for (uint32_t i = 0; i < w.turns; i++)
+        w.block[i] = block_of(e, p, &w.lane, i, warps);
+    for (uint32_t i = 0; i < w.turns * w.parts; i++)
+        w.sum[i] = LLVMConstNull(gp_emit_type(e, p->sum));
+    return w;
+}
+
 /* The register of a fragment: the word of a staged line that holds elements `along`.. */
-static LLVMValueRef load_word(GpEmit *e, const Product *p, bool is_b, LLVMValueRef line,
+static LLVMValueRef load_word(GpEmit *e, GpMmaOperand operand, const Staged *o, LLVMValueRef line,
                               LLVMValueRef along) {
-    GpElem elem = is_b ? p->b_elem : p->a_elem;
-    LLVMValueRef at = add(e, scale(e, line, is_b ? p->b_line : p->a_line), along);
-    LLVMValueRef ptr = gp_emit_gep(e, elem, is_b ? p->b_base : p->shared, at);
+    LLVMValueRef ptr = staged_at(e, o, line, along);
     LLVMTypeRef half = LLVMHalfTypeInContext(e->ctx);
     LLVMTypeRef types[] = {[GP_MMA_V2F16] = LLVMVectorType(half, 2),
                            [GP_MMA_I32] = i32(e),
                            [GP_MMA_F64] = LLVMDoubleTypeInContext(e->ctx)};
-    LLVMValueRef v = LLVMBuildLoad2(e->b, types[p->sync->operand], ptr, "");
-    LLVMSetAlignment(v, GP_MAX(gp_elem_info[elem].bytes, 4u));
+    LLVMValueRef v = LLVMBuildLoad2(e->b, types[operand], ptr, "");
+    LLVMSetAlignment(v, GP_MAX(gp_elem_info[o->elem].bytes, 4u));
     return v;
 }
 
-/* Registers of one block's sums in a thread. */
-static uint32_t parts_of(const Product *p) { return (uint32_t)p->sync->rows / 4; }
-
-static void multiply_block(GpEmit *e, const Product *p, const Lane *l, const Block *b,
-                           LLVMValueRef k, LLVMValueRef const *sum, LLVMValueRef *next) {
+/* One step of k more in the sums of a block. */
+static void multiply_block(GpEmit *e, const Share *w, uint32_t turn, const Depth *d) {
+    const Product *p = w->product;
+    const Block *b = &w->block[turn];
+    size_t first = (size_t)turn * w->parts;
     bool is_tall = p->sync->rows == 16;
-    int64_t word = GP_MAX(4 / gp_elem_info[p->a_elem].bytes, 1), half = QUADS * word;
-    LLVMValueRef args[6 + MOST_PARTS], along = add(e, k, scale(e, l->quad, word));
-    LLVMValueRef row = add(e, b->a_line, l->group), line = add(e, b->b_line, l->group);
+    int64_t word = GP_MAX(4 / gp_elem_info[p->a.elem].bytes, 1), half = QUADS * word;
+    LLVMValueRef args[6 + MOST_PARTS], along = add(e, d->k, scale(e, w->lane.quad, word));
+    LLVMValueRef row = add(e, b->a_line, w->lane.group), line = add(e, b->b_line, w->lane.group);
     uint32_t count = 0;
-    for (int i = 0; i < (is_tall ? 4 : 1); i++)
-        args[count++] = load_word(e, p, false, add_const(e, row, i % 2 * 8),
+    for (int64_t i = 0; i < (is_tall ? 4 : 1); i++)
+        args[count++] = load_word(e, p->sync->operand, &p->a, add_const(e, row, i % 2 * 8),
                                   add_const(e, along, i / 2 * half));
-    for (int i = 0; i < (is_tall ? 2 : 1); i++)
-        args[count++] = load_word(e, p, true, line, add_const(e, along, i * half));
-    for (uint32_t i = 0; i < parts_of(p); i++)
-        args[count++] = sum[i];
+    for (int64_t i = 0; i < (is_tall ? 2 : 1); i++)
+        args[count++] =
+            load_word(e, p->sync->operand, &p->b, line, add_const(e, along, i * half));
+    for (uint32_t i = 0; i < w->parts; i++)
+        args[count++] = d->sum[first + i];
     LLVMValueRef all = gp_emit_intrinsic(e, p->sync->intrinsic, NULL, args, count);
-    for (unsigned i = 0; i < parts_of(p); i++)
-        next[i] = LLVMBuildExtractValue(e->b, all, i, "");
+    for (uint32_t i = 0; i < w->parts; i++)
+        w->sum[first + i] = LLVMBuildExtractValue(e->b, all, i, "");
 }
 
-/* The sums of this band of rows go to shared memory. */
-static void put_band(GpEmit *e, const Product *p, const Lane *l, const Block *b,
-                     LLVMValueRef const *sum, int64_t first, int64_t rows) {
-    for (int i = 0; i < (int)parts_of(p); i++) {
-        LLVMValueRef row = add_const(e, add(e, b->row, l->group), i / 2 * 8 - first);
-        LLVMValueRef column = add_const(e, add(e, b->column, scale(e, l->quad, 2)), i % 2);
-        LLVMValueRef ok = LLVMBuildICmp(e->b, LLVMIntULT, row, gp_emit_i64(e, rows), "");
+static void multiply_share(GpEmit *e, const Share *w) {
+    Product *p = w->product;
+    for (int64_t first = 0; first < p->k; first += p->depth) {
+        stage_operands(e, p, first);
+        Depth d = open_depth(e, w->sum, w->turns * w->parts);
+        for (uint32_t i = 0; i < w->turns; i++)
+            multiply_block(e, w, i, &d);
+        close_depth(e, &d, w->sum, p->sync->k, p->depth);
+    }
+}
+
+/* Rows of the sums that are in shared memory together. */
+typedef struct Band {
+    LLVMValueRef shared;
+    int64_t first, rows;
+} Band;
+
+/* A block's sums in this band go to shared memory. */
+static void put_band(GpEmit *e, const Share *w, uint32_t turn, const Band *band) {
+    const Product *p = w->product;
+    const Block *b = &w->block[turn];
+    LLVMValueRef const *sum = w->sum + (size_t)turn * w->parts;
+    for (int64_t i = 0; i < w->parts; i++) {
+        LLVMValueRef row = add_const(e, add(e, b->row, w->lane.group), i / 2 * 8 - band->first);
+        LLVMValueRef column = add_const(e, add(e, b->column, scale(e, w->lane.quad, 2)), i % 2);
+        LLVMValueRef ok = LLVMBuildICmp(e->b, LLVMIntULT, row, gp_emit_i64(e, band->rows), "");
         LLVMValueRef at = add(e, scale(e, row, p->n), column);
-        GpPlace place = {p->sum, gp_emit_gep(e, p->sum, p->shared, at), ok, sum[i], NULL};
+        GpPlace place = {p->sum, gp_emit_gep(e, p->sum, band->shared, at), ok, sum[i], NULL};
         gp_tile_store(e, &place);
     }
 }
 
-static void take_band(GpEmit *e, const Product *p, LLVMValueRef *out, int64_t first,
-                      int64_t rows) {
+static void take_band(GpEmit *e, const Product *p, const Band *band, LLVMValueRef *out) {
     const GpShapeLayout *s = gp_gpu_layout_of(e, p->inst->results[0]);
     int last = s->shape.rank - 1;
     for (uint32_t r = 0; r < gp_layout_registers(s->layout); r++) {
@@ -325,11 +373,11 @@ static void take_band(GpEmit *e, const Product *p, LLVMValueRef *out, int64_t fi
         LLVMValueRef row = c[last - 1];
         if (last == 2)
             row = add(e, scale(e, c[0], p->m), row);
-        row = add_const(e, row, -first);
-        LLVMValueRef ok = LLVMBuildICmp(e->b, LLVMIntULT, row, gp_emit_i64(e, rows), "");
+        row = add_const(e, row, -band->first);
+        LLVMValueRef ok = LLVMBuildICmp(e->b, LLVMIntULT, row, gp_emit_i64(e, band->rows), "");
         LLVMValueRef at = add(e, scale(e, row, p->n), c[last]);
         at = LLVMBuildSelect(e->b, ok, at, gp_emit_i64(e, 0), "");
-        LLVMValueRef v = gp_emit_mem_load(e, p->sum, gp_emit_gep(e, p->sum, p->shared, at));
+        LLVMValueRef v = gp_emit_mem_load(e, p->sum, gp_emit_gep(e, p->sum, band->shared, at));
         out[r] = out[r] ? LLVMBuildSelect(e->b, ok, v, out[r], "") : v;
     }
 }
@@ -343,43 +391,32 @@ static LLVMValueRef add_sums(GpEmit *e, const Product *p, LLVMValueRef acc, LLVM
     return elem == p->sum ? v : gp_emit_cast(e, v, p->sum, elem);
 }
 
-static GpBound multiply_sync(GpEmit *e, Product *p) {
-    uint32_t warps = gp_tile_gpu_threads(e) / 32;
-    int64_t blocks = p->batches * (p->m / p->sync->rows) * (p->n / COLUMNS);
-    uint32_t turns = (uint32_t)((blocks + warps - 1) / warps), parts = parts_of(p);
-    uint32_t count = turns * parts;
-    Lane l = lane_of(e);
-    Block *block = GP_NEW_ARRAY(e->arena, Block, turns);
-    LLVMValueRef *sum = GP_NEW_ARRAY(e->arena, LLVMValueRef, count);
-    for (uint32_t i = 0; i < turns; i++)
-        block[i] = block_of(e, p, &l, i, warps);
-    for (uint32_t i = 0; i < count; i++)
-        sum[i] = LLVMConstNull(gp_emit_type(e, p->sum));
-    for (int64_t first = 0; first < p->k; first += p->depth) {
-        stage_operands(e, p, first);
-        Depth d = open_depth(e, sum, count);
-        for (uint32_t i = 0; i < turns; i++)
-            multiply_block(e, p, &l, &block[i], d.k, d.sum + i * parts, sum + i * parts);
-        close_depth(e, &d, sum, p->sync->k, p->depth);
-    }
-
-    const GpValue *acc = p->inst->operands[2];
-    GpBound from = gp_gpu_convert(e, acc, gp_gpu_layout_of(e, p->inst->results[0]));
-    GpBound out = gp_emit_bound_make(e, gp_emit_flat_count(e, p->inst->results[0]));
+/* The sums, band by band, to the layout of the accumulator, and the accumulator to them. */
+static GpBound collect_share(GpEmit *e, const Share *w) {
+    const Product *p = w->product;
+    const GpValue *result = p->inst->results[0];
+    GpBound from = gp_gpu_convert(e, p->inst->operands[2], gp_gpu_layout_of(e, result));
+    GpBound out = gp_emit_bound_make(e, gp_emit_flat_count(e, result));
     int64_t line_bytes = p->n * gp_elem_info[p->sum].bytes, rows = p->batches * p->m;
-    int64_t band = GP_MAX(GP_MIN(rows, GP_GPU_SHARED / line_bytes), INT64_C(1));
-    (void)gp_gpu_shared(e, (uint64_t)(band * line_bytes), rows * p->n, p->sum);
-    for (int64_t first = 0; first < rows; first += band) {
-        int64_t size = GP_MIN(band, rows - first);
+    int64_t most = GP_MAX(GP_MIN(rows, GP_GPU_SHARED / line_bytes), INT64_C(1));
+    Band band = {.shared = gp_gpu_shared(e, (uint64_t)(most * line_bytes), rows * p->n, p->sum)};
+    for (; band.first < rows; band.first += most) {
+        band.rows = GP_MIN(most, rows - band.first);
         gp_gpu_barrier(e);
-        for (uint32_t i = 0; i < turns; i++)
-            put_band(e, p, &l, &block[i], sum + i * parts, first, size);
+        for (uint32_t i = 0; i < w->turns; i++)
+            put_band(e, w, i, &band);
         gp_gpu_barrier(e);
-        take_band(e, p, out.at, first, size);
+        take_band(e, p, &band, out.at);
     }
     for (uint32_t r = 0; r < out.count; r++)
         out.at[r] = add_sums(e, p, gp_gpu_at(&from, r), out.at[r]);
     return out;
+}
+
+static GpBound multiply_sync(GpEmit *e, Product *p) {
+    Share w = share_of(e, p);
+    multiply_share(e, &w);
+    return collect_share(e, &w);
 }
 
 void gp_gpu_mma(GpEmit *e, const GpInst *inst) {

@@ -79,9 +79,10 @@ static const EvalRow eval_rows[GpOp_count] = {
 
 enum { MAX_ARGS = 3 };
 
-static uint32_t arity_of(GpSig sig) {
+uint32_t gp_eval_arity(GpSig sig) {
     if (sig == GpSig_Num1 || sig == GpSig_Bits1 || sig == GpSig_Float1) return 1;
-    return sig == GpSig_Float3 ? 3 : 2;
+    if (sig == GpSig_Cast || sig == GpSig_Bitcast) return 1;
+    return sig == GpSig_Float3 || sig == GpSig_Select ? 3 : 2;
 }
 
 static GpScalar eval_float(const EvalRow *row, GpElem elem, const double *f) {
@@ -94,7 +95,7 @@ static GpScalar eval_float(const EvalRow *row, GpElem elem, const double *f) {
 static GpScalar eval_row(GpOp op, GpElem elem, const GpScalar *args) {
     const EvalRow *row = &eval_rows[op];
     gp_assert(row->f32 != NULL);
-    uint32_t n = arity_of(gp_op_info[op].sig);
+    uint32_t n = gp_eval_arity(gp_op_info[op].sig);
     GpScalar a[MAX_ARGS] = {0}, out = {.elem = elem};
     memcpy(a, args, n * sizeof *args);
     int64_t bits = gp_elem_info[elem].bits;

@@ -9,6 +9,9 @@
 
 #include "dsl/ir/ir.h"
 
+/* Operands of an elementwise operation. */
+uint32_t gp_eval_arity(GpSig sig);
+
 /* The value of an elementwise operation (gp_sig_info[].elementwise) on args, of element type
 ** `elem`; `pred` only for cmp. False when it has none: division or remainder of integers by
 ** zero. *out is then zero. */

@@ -98,7 +98,8 @@ static void judge(Tool *t, const Launch *l, uint8_t *const *got) {
     for (uint32_t i = 0; i < l->args; i++) {
         Case c = {.op = GpOp_Add, .from = l->elem[i], .to = l->elem[i]};
         size_t count = l->bytes[i] / gp_elem_info[l->elem[i]].bytes;
-        compare(t, &c, l->name, got[i], l->after[i], (int64_t)count, l->bound);
+        Outcome o = {l->name, got[i], l->after[i], (int64_t)count, l->bound};
+        compare(t, &c, &o);
     }
     bool is_changed = false;
     for (uint32_t i = 0; i < l->args; i++)
@@ -109,22 +110,48 @@ static void judge(Tool *t, const Launch *l, uint8_t *const *got) {
     }
 }
 
+/* The launch that the file's directives describe. */
+static bool read_launch(Tool *t, Launch *l) {
+    read_three(t, "// GRID:", l->grid.grid);
+    read_three(t, "// BLOCK:", l->grid.block);
+    read_args(t, l);
+    const char *bound = directive(t, "// ULP:", NULL);
+    l->bound = bound ? strtod(bound, NULL) : 0;
+    return read_given_args(t, l);
+}
+
+static GpMailbox run_launch(const GpImage *image, const Launch *l, uint8_t *const *memory) {
+    static uint64_t block[64];
+    GpMailbox box = {0};
+    uint64_t blocks = (uint64_t)l->grid.grid[0] * l->grid.grid[1] * l->grid.grid[2];
+    pack_launch(image, l, memory, (uint8_t *)block, &box);
+    image->cpu_entry(image->cpu_self, (const uint8_t *)block, &l->grid, 0, blocks);
+    return box;
+}
+
+static void run_images(Tool *t, Launch *l, const GpImage *image, const GpImage *oracle) {
+    uint8_t *got[8];
+    for (uint32_t i = 0; i < l->args; i++) {
+        got[i] = gp_arena_alloc(t->arena, l->bytes[i] + 8);
+        memcpy(got[i], l->before[i], l->bytes[i]);
+        memcpy(l->after[i], l->before[i], l->bytes[i]);
+    }
+    GpMailbox ours = run_launch(image, l, got), theirs = run_launch(oracle, l, l->after);
+    judge(t, l, got);
+    if (memcmp(&ours, &theirs, sizeof ours) != 0) {
+        printf("FAILED %s: mailboxes differ\n", l->name);
+        t->status = 1;
+    }
+}
+
 void agree(Tool *t) {
     GpIrFn *fn = t->argc >= 3 ? parse_file(t, t->argv[2]) : NULL;
-    if (!fn) {
+    Launch l = {.fn = fn, .grid = {{1, 1, 1}, {1, 1, 1}}};
+    if (!fn || !read_launch(t, &l)) {
         t->status = 2;
         return;
     }
-    Launch l = {.fn = fn, .name = fn->name, .grid = {{1, 1, 1}, {1, 1, 1}}};
-    read_three(t, "// GRID:", l.grid.grid);
-    read_three(t, "// BLOCK:", l.grid.block);
-    read_args(t, &l);
-    if (!read_given_args(t, &l)) {
-        t->status = 2;
-        return;
-    }
-    const char *bound = directive(t, "// ULP:", NULL);
-    l.bound = bound ? strtod(bound, NULL) : 0;
+    l.name = fn->name;
     GpTarget cpu = {.kind = GpTarget_Cpu}, interp = {.kind = GpTarget_Interp};
     GpImage *image = NULL, *oracle = NULL;
     if (gp_codegen_compile(t->cg, fn, &cpu, t->diags, &image) != GpStatus_Ok ||
@@ -132,24 +159,7 @@ void agree(Tool *t) {
         print_diags(t);
         return;
     }
-    uint8_t *got[8];
-    static uint64_t block[64];
-    GpMailbox box[2] = {{0}, {0}};
-    uint64_t blocks = (uint64_t)l.grid.grid[0] * l.grid.grid[1] * l.grid.grid[2];
-    for (uint32_t i = 0; i < l.args; i++) {
-        got[i] = gp_arena_alloc(t->arena, l.bytes[i] + 8);
-        memcpy(got[i], l.before[i], l.bytes[i]);
-        memcpy(l.after[i], l.before[i], l.bytes[i]);
-    }
-    pack_launch(image, &l, got, (uint8_t *)block, &box[0]);
-    image->cpu_entry(image->cpu_self, (const uint8_t *)block, &l.grid, 0, blocks);
-    pack_launch(oracle, &l, l.after, (uint8_t *)block, &box[1]);
-    oracle->cpu_entry(oracle->cpu_self, (const uint8_t *)block, &l.grid, 0, blocks);
-    judge(t, &l, got);
-    if (memcmp(&box[0], &box[1], sizeof box[0]) != 0) {
-        printf("FAILED %s: mailboxes differ\n", l.name);
-        t->status = 1;
-    }
+    run_images(t, &l, image, oracle);
     if (t->argc > 3)
         t->records = fopen(t->argv[3], "ab");
     write_record(t, &l);

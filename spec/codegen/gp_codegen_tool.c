@@ -24,6 +24,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "dsl/ir/eval.h"
 #include "spec/codegen/gp_codegen_tool.h"
 
 /* Milliseconds of processor time: other programs on the machine do not count. */
@@ -283,27 +284,26 @@ static bool is_inexact(GpOp op) {
             op != GpOp_Ceil && op != GpOp_Trunc && op != GpOp_Round);
 }
 
-void compare(Tool *t, const Case *c, const char *track, const uint8_t *got,
-                    const uint8_t *want, int64_t count, double bound) {
+void compare(Tool *t, const Case *c, const Outcome *o) {
     double worst = 0;
     int64_t at = 0;
     size_t bytes = gp_elem_info[c->to].bytes;
-    for (int64_t i = 0; i < count; i++) {
-        double d = distance(c->to, gp_scalar_load(c->to, got + (size_t)i * bytes),
-                            gp_scalar_load(c->to, want + (size_t)i * bytes));
+    for (int64_t i = 0; i < o->count; i++) {
+        double d = distance(c->to, gp_scalar_load(c->to, o->got + (size_t)i * bytes),
+                            gp_scalar_load(c->to, o->want + (size_t)i * bytes));
         if (d > worst)
             worst = d, at = i;
     }
-    if (worst <= bound)
+    if (worst <= o->bound)
         return;
     t->status = 1;
     GpText text = {.session = t->session};
-    gp_scalar_print(gp_scalar_load(c->to, got + (size_t)at * bytes), &text);
+    gp_scalar_print(gp_scalar_load(c->to, o->got + (size_t)at * bytes), &text);
     gp_text_puts(&text, " instead of ");
-    gp_scalar_print(gp_scalar_load(c->to, want + (size_t)at * bytes), &text);
-    printf("FAILED %s %s %s -> %s pred %d, %lld elements: %g ulp, [%lld] is %s\n", track,
-           gp_op_info[c->op].name, gp_elem_info[c->from].name, gp_elem_info[c->to].name,
-           (int)c->pred, (long long)count, worst, (long long)at, gp_text_cstr(&text));
+    gp_scalar_print(gp_scalar_load(c->to, o->want + (size_t)at * bytes), &text);
+    printf("FAILED %s %s %s -> %s pred %d, %lld elements: %g ulp, [%lld] is %s\n",
+           o->track, gp_op_info[c->op].name, gp_elem_info[c->from].name, gp_elem_info[c->to].name,
+           (int)c->pred, (long long)o->count, worst, (long long)at, gp_text_cstr(&text));
     gp_text_free(&text);
 }
 
@@ -342,8 +342,9 @@ static void run_case(Tool *t, const Case *c, bool is_tile) {
         }
         run_image(image, at[0], sizes[s], is_tile);
         run_image(oracle, at[1], sizes[s], is_tile);
-        compare(t, c, is_tile ? "tile" : "simt", at[0][0], at[1][0], sizes[s],
-                is_inexact(c->op) ? 2 : 0);
+        Outcome o = {is_tile ? "tile" : "simt", at[0][0], at[1][0], sizes[s],
+                     is_inexact(c->op) ? 2 : 0};
+        compare(t, c, &o);
         if (guard_after(at[0][0], (size_t)sizes[s] * gp_elem_info[c->to].bytes)) {
             printf("FAILED %s writes beyond its tensor\n", gp_op_info[c->op].name);
             t->status = 1;
@@ -363,7 +364,7 @@ static void put_block(FILE *f, const void *at, size_t len) {
 }
 
 void pack_launch(const GpImage *image, const Launch *l, uint8_t *const *memory,
-                        uint8_t *block, GpMailbox *mailbox) {
+                 uint8_t *block, GpMailbox *mailbox) {
     for (uint32_t i = 0; i < image->param_count; i++) {
         const GpImageParam *p = &image->params[i];
         const GpShape *shape = &l->shape[p->arg];
@@ -474,92 +475,40 @@ static Case same_case(GpOp op, GpElem elem, uint32_t operands) {
                   .operand_elem = {elem, elem, elem}};
 }
 
-static void run_op(Tool *t, GpOp op, GpElem elem) {
-    Case c = same_case(op, elem, 2);
-    if (!gp_sig_takes(gp_op_info[op].sig, elem))
-        return;
-    switch (gp_op_info[op].sig) {
-    case GpSig_Num1:
-    case GpSig_Bits1:
-    case GpSig_Float1:
-        c.operands = 1;
-        run_both(t, c);
-        break;
-    case GpSig_Num2:
-    case GpSig_Int2:
-    case GpSig_Bits2:
-    case GpSig_Float2:
-        run_both(t, c);
-        break;
-    case GpSig_Float3:
-        c.operands = 3;
-        run_both(t, c);
-        break;
-    case GpSig_Cmp:
-        c.to = GpElem_Bool;
-        for (int p = 0; p < GP_PRED_COUNT; p++)
-            c.pred = (GpPred)p, run_both(t, c);
-        break;
-    case GpSig_Select:
-        c.operands = 3, c.operand_elem[0] = GpElem_Bool;
-        run_both(t, c);
-        break;
-    case GpSig_Cast:
-    case GpSig_Bitcast:
-        c.operands = 1;
-        for (int to = 0; to < GpElem_count; to++) {
-            bool same = gp_elem_info[to].bits == gp_elem_info[elem].bits && to != GpElem_Bool &&
-                        elem != GpElem_Bool;
-            c.to = (GpElem)to;
-            if (op == GpOp_Bitcast ? same : c.to != GpElem_Bool || elem == GpElem_Bool)
-                run_both(t, c);
-        }
-        break;
-    case GpSig_Const:
-    case GpSig_If:
-    case GpSig_For:
-    case GpSig_Loop:
-    case GpSig_Block:
-    case GpSig_Carry:
-    case GpSig_Nothing:
-    case GpSig_CheckIndex:
-    case GpSig_CheckDiv:
-    case GpSig_Assert:
-    case GpSig_Splat:
-    case GpSig_Broadcast:
-    case GpSig_Reshape:
-    case GpSig_Iota:
-    case GpSig_ToScalar:
-    case GpSig_Axis:
-    case GpSig_Dim:
-    case GpSig_MakeTensor:
-    case GpSig_TensorBase:
-    case GpSig_Stride:
-    case GpSig_Global:
-    case GpSig_Window:
-    case GpSig_Below:
-    case GpSig_LoadTile:
-    case GpSig_StoreTile:
-    case GpSig_PtrAdd:
-    case GpSig_Slot:
-    case GpSig_Load:
-    case GpSig_Store:
-    case GpSig_Permute:
-    case GpSig_Cat:
-    case GpSig_ExtractTile:
-    case GpSig_Reduce:
-    case GpSig_Scan:
-    case GpSig_Mma:
-    case GpSig_Gather:
-    case GpSig_Scatter:
-    case GpSig_AtomicRmw:
-    case GpSig_AtomicCas:
-    case GpSig_IntToPtr:
-    case GpSig_PtrToInt:
-    case GpSig_Print:
-    case GpSig_count:
-        break;
+static void run_predicates(Tool *t, Case c) {
+    c.to = GpElem_Bool;
+    for (int p = 0; p < GP_PRED_COUNT; p++)
+        c.pred = (GpPred)p, run_both(t, c);
+}
+
+static bool converts(GpOp op, GpElem from, GpElem to) {
+    bool is_same_width = gp_elem_info[to].bits == gp_elem_info[from].bits;
+    if (op == GpOp_Bitcast)
+        return is_same_width && to != GpElem_Bool && from != GpElem_Bool;
+    return to != GpElem_Bool || from == GpElem_Bool;
+}
+
+static void run_conversions(Tool *t, Case c) {
+    for (int to = 0; to < GpElem_count; to++) {
+        c.to = (GpElem)to;
+        if (converts(c.op, c.from, c.to))
+            run_both(t, c);
     }
+}
+
+static void run_op(Tool *t, GpOp op, GpElem elem) {
+    GpSig sig = gp_op_info[op].sig;
+    if (!gp_sig_info[sig].elementwise || !gp_sig_takes(sig, elem))
+        return;
+    Case c = same_case(op, elem, gp_eval_arity(sig));
+    if (sig == GpSig_Select)
+        c.operand_elem[0] = GpElem_Bool;
+    if (sig == GpSig_Cmp)
+        run_predicates(t, c);
+    else if (sig == GpSig_Cast || sig == GpSig_Bitcast)
+        run_conversions(t, c);
+    else
+        run_both(t, c);
 }
 
 static void run_ops(Tool *t) {

@@ -41,13 +41,20 @@ typedef struct Launch {
     double bound;                  /* in units of the last place */
 } Launch;
 
+/* What a run left in a case's parameter 0, and what the interpreter did. */
+typedef struct Outcome {
+    const char *track;
+    const uint8_t *got, *want;
+    int64_t count;
+    double bound; /* in units of the last place */
+} Outcome;
+
 GpIrFn *parse_file(Tool *t, const char *path);
 void print_diags(Tool *t);
 void fill(GpElem elem, uint8_t *at, size_t count, uint64_t *state);
-void compare(Tool *t, const Case *c, const char *track, const uint8_t *got,
-                    const uint8_t *want, int64_t count, double bound);
+void compare(Tool *t, const Case *c, const Outcome *o);
 void pack_launch(const GpImage *image, const Launch *l, uint8_t *const *memory,
-                        uint8_t *block, GpMailbox *mailbox);
+                 uint8_t *block, GpMailbox *mailbox);
 void write_record(Tool *t, const Launch *l);
 void agree(Tool *t);
 
