@@ -223,7 +223,8 @@ static const GpInst *find_total(const GpInst *scan) {
 
 bool gp_gpu_has_total(GpEmit *e, const GpInst *reduce) {
     for (const GpInst *x = reduce->prev; x; x = x->prev) {
-        if (x->op != GpOp_Scan || !gp_gpu_is_regroupable(x) || find_total(x) != reduce)
+        bool is_alike = x->op == GpOp_Scan && x->operands[0] == reduce->operands[0];
+        if (!is_alike || !gp_gpu_is_regroupable(x) || find_total(x) != reduce)
             continue;
         Scan d = {.inst = x, .s = gp_gpu_layout_of(e, x->results[0])};
         return find_bits(&d);
