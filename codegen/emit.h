@@ -168,6 +168,7 @@ void gp_simt_note_no_wrap(GpEmit *e, const GpInst *inst); /* after an add or mul
 
 /* emit_access.c: one element of a gather, scatter or atomic update; x: its operands' elements,
 ** x[0] the address. Lanes where `extra` (NULL: none) is false do nothing. NULL for a scatter. */
+enum { GP_ACCESS_OPERANDS = 5 }; /* of atomic_cas, which has most */
 LLVMValueRef gp_emit_access(GpEmit *e, const GpInst *inst, LLVMValueRef const *x,
                             LLVMValueRef extra);
 

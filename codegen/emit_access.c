@@ -141,9 +141,9 @@ static LLVMValueRef emit_ptx_update(GpEmit *e, const Element *x, LLVMValueRef v)
     const char *text = gp_arena_printf(
         e->arena, "atom.%s.%s.global.%s.%c%u $0, [$1], $2;", orders[x->inst->ordering],
         ranges[x->inst->scope], row->ptx, kind, (unsigned)bits);
-    char letter = is_sum ? (bits == 64 ? 'd' : 'f') : bits == 64 ? 'l' : 'r';
+    const char *letter = is_sum ? (bits == 64 ? "d" : "f") : bits == 64 ? "l" : "r";
     const char *constraints =
-        gp_arena_printf(e->arena, "=%c,l,%c,~{memory}", letter, letter);
+        gp_arena_printf(e->arena, "=%s,l,%s,~{memory}", letter, letter);
     LLVMTypeRef types[] = {LLVMTypeOf(x->ptr), LLVMTypeOf(v)};
     LLVMTypeRef type = LLVMFunctionType(LLVMTypeOf(v), types, 2, false);
     LLVMValueRef code = LLVMGetInlineAsm(type, text, strlen(text), constraints,
@@ -208,7 +208,7 @@ void gp_op_lower_access(GpEmit *e, const GpInst *inst) {
         gp_tile_cpu_access(e, inst);
         return;
     }
-    LLVMValueRef x[5];
+    LLVMValueRef x[GP_ACCESS_OPERANDS] = {NULL};
     for (uint32_t i = 0; i < inst->operand_count; i++)
         x[i] = gp_emit_get(e, inst->operands[i]);
     LLVMValueRef v = gp_emit_access(e, inst, x, NULL);

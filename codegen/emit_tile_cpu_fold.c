@@ -117,11 +117,9 @@ typedef struct Accessed {
     LLVMValueRef buffer; /* of the result; NULL without one */
 } Accessed;
 
-enum { MOST_OPERANDS = 5 };
-
 static void access_body(GpFusion *f, const GpCoords *c, void *ud) {
     const Accessed *a = ud;
-    LLVMValueRef x[MOST_OPERANDS];
+    LLVMValueRef x[GP_ACCESS_OPERANDS] = {NULL};
     for (uint32_t i = 0; i < a->inst->operand_count; i++)
         x[i] = gp_cpu_eval(f, a->inst->operands[i], c);
     LLVMValueRef v = gp_emit_access(f->e, a->inst, x, NULL);

@@ -237,11 +237,9 @@ void gp_tile_gpu_whole(GpEmit *e, const GpInst *inst) {
         gp_gpu_mma(e, inst);
 }
 
-enum { MOST_OPERANDS = 5 };
-
 static LLVMValueRef access_register(GpEmit *e, const GpInst *inst, const GpBound *operands, uint32_t r,
                                     LLVMValueRef ok) {
-    LLVMValueRef x[MOST_OPERANDS];
+    LLVMValueRef x[GP_ACCESS_OPERANDS] = {NULL};
     for (uint32_t i = 0; i < inst->operand_count; i++)
         x[i] = gp_gpu_at(&operands[i], r);
     return gp_emit_access(e, inst, x, ok);
@@ -269,8 +267,8 @@ void gp_tile_gpu_access(GpEmit *e, const GpInst *inst) {
         is_tile ? gp_gpu_layout_of(e, like)
                 : gp_gpu_layout(e, gp_layout_blocked(e->arena, &one, 1, gp_tile_gpu_threads(e), 0));
     uint32_t count = gp_layout_registers(s->layout);
-    GpBound out = gp_emit_bound_make(e, count), operands[MOST_OPERANDS];
-    gp_assert(inst->operand_count <= MOST_OPERANDS);
+    GpBound out = gp_emit_bound_make(e, count), operands[GP_ACCESS_OPERANDS];
+    gp_assert(inst->operand_count <= GP_ACCESS_OPERANDS);
     for (uint32_t i = 0; i < inst->operand_count; i++)
         operands[i] = is_tile ? gp_emit_operand(e, inst->operands[i], like)
                               : e->bound[inst->operands[i]->id];

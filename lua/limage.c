@@ -26,8 +26,8 @@ static int gpu_write_png(lua_State *L) {
     size_t bytes = (size_t)gp_tensor_bytes(t);
     void *host = lua_newuserdatauv(L, bytes, 0);
     gp_lua_check(L, gp_tensor_read(t, host, bytes, gp_lua_site(L), diags));
-    int width = (int)shape->dim[1];
-    if (!stbi_write_png(path, width, (int)shape->dim[0], (int)channels, host, width * (int)channels)) {
+    int width = (int)shape->dim[1], height = (int)shape->dim[0], stride = 0; /* no gaps */
+    if (!stbi_write_png(path, width, height, (int)channels, host, stride)) {
         lua_pushnil(L);
         lua_pushfstring(L, "cannot write '%s'", path);
         return 2;

@@ -18,7 +18,11 @@ typedef struct Reader {
 
 static bool is_word_char(char c) { return isalnum((unsigned char)c) || c == '_'; }
 
-static char char_at(const Reader *r, uint32_t at) { return at < r->len ? r->text[at] : '\0'; }
+static char char_at(const Reader *r, uint32_t at) {
+    if (at >= r->len)
+        return '\0';
+    return r->text[at];
+}
 
 /* The number of = of the long bracket that opens here, or -1. */
 static int long_bracket_level(const Reader *r, uint32_t at) {

@@ -188,6 +188,7 @@ static int drop_anchor(lua_State *L) {
     /* Lua finalises nothing that is made while it closes: what finalisers made goes here. */
     if (--old.state->anchors == 0)
         while (old.state->boxes) gp_box_empty(old.state->boxes);
+    gp_assert(old.state->is_closed || old.state->refs > 1); /* the opener's, and the anchor's */
     if (old.closes) gpulua_close(old.state);
     gp_state_release(old.state);
     return 0;
@@ -211,7 +212,7 @@ gpulua_state *gp_lua_anchored(lua_State *L, int index) {
 
 gpulua_state *gp_lua_state(lua_State *L) {
     gpulua_state *g = gp_lua_anchored(L, lua_upvalueindex(1));
-    if (!g || g->is_closed) luaL_error(L, "the gpulua state was closed");
+    if (!g || g->is_closed) return luaL_error(L, "the gpulua state was closed"), NULL;
     g->running = L;
     return g;
 }

@@ -33,16 +33,6 @@ static const char simt_text[] =
     "    %a = const[2] : f32\n    %s = fma %a, %v, %u : f32\n    store %py, %s\n"
     "    yield\n  } else {\n    yield\n  }\n  return\n}\n";
 
-typedef struct Work {
-    const GpImage *image; /* NULL: the C loop */
-    const uint8_t *params;
-    GpGrid grid;
-    int kind; /* 0 add, 1 fma into z, 2 y in place */
-    float *z;
-    const float *x, *y;
-    uint64_t first, count, size; /* blocks, elements a block */
-} Work;
-
 static void add_loop(float *restrict z, const float *restrict x, const float *restrict y,
                      size_t n) {
     for (size_t i = 0; i < n; i++)
@@ -53,22 +43,41 @@ static void fma_loop(float *restrict z, const float *restrict x, const float *re
     for (size_t i = 0; i < n; i++)
         z[i] = 2.0f * x[i] + y[i];
 }
-static void saxpy_loop(float *restrict z, const float *restrict x, size_t n) {
+static void saxpy_loop(float *restrict z, const float *restrict x, const float *restrict y,
+                       size_t n) {
+    (void)y; /* the kernel's y is z */
     for (size_t i = 0; i < n; i++)
         z[i] = 2.0f * x[i] + z[i];
 }
 
+typedef struct Kind {
+    const char *name;
+    const char *op; /* of the tile kernel; NULL: the SIMT kernel */
+    int size;       /* elements a block, unless asked for */
+    void (*loop)(float *z, const float *x, const float *y, size_t n);
+} Kind;
+static const Kind kinds[] = {
+    {"add", "add %tx, %ty", 1024, add_loop},
+    {"saxpy", "fma %c, %tx, %ty", 1024, fma_loop},
+    {"simt", NULL, 256, saxpy_loop},
+};
+
+typedef struct Work {
+    const Kind *kind;
+    const GpImage *image; /* NULL: the C loop */
+    uint8_t params[256];
+    GpGrid grid;
+    float *arrays[3];            /* z, x, y */
+    uint64_t first, count, size; /* blocks, elements a block */
+} Work;
+
 static void *run(void *ud) {
     const Work *w = ud;
-    size_t at = w->first * w->size, n = w->count * w->size;
+    size_t at = w->first * w->size;
     if (w->image)
         w->image->cpu_entry(w->image->cpu_self, w->params, &w->grid, w->first, w->count);
-    else if (w->kind == 0)
-        add_loop(w->z + at, w->x + at, w->y + at, n);
-    else if (w->kind == 1)
-        fma_loop(w->z + at, w->x + at, w->y + at, n);
     else
-        saxpy_loop(w->z + at, w->x + at, n);
+        w->kind->loop(w->arrays[0] + at, w->arrays[1] + at, w->arrays[2] + at, w->count * w->size);
     return NULL;
 }
 
@@ -92,46 +101,59 @@ static int compare(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-int main(int argc, char **argv) {
-    const char *name = argc > 1 ? argv[1] : "add";
-    int kind = strcmp(name, "add") == 0 ? 0 : strcmp(name, "saxpy") == 0 ? 1 : 2;
-    int size = argc > 2 ? atoi(argv[2]) : kind == 2 ? 256 : 1024;
-    GpSession s;
-    gp_session_init(&s, NULL, NULL, NULL);
-    GpArena *arena = gp_arena_new(&s);
-    GpDiags *diags = gp_diags_new(&s);
-    GpCodegen *cg = gp_codegen_new(&s);
+/* The kernel for blocks of `size`, or NULL. */
+static GpImage *compile(GpSession *s, const Kind *kind, int size) {
+    GpArena *arena = gp_arena_new(s);
+    GpDiags *diags = gp_diags_new(s);
+    GpCodegen *cg = gp_codegen_new(s);
     if (!arena || !diags || !cg)
-        return 2;
-    GpText text = {.session = &s};
-    const char *op = kind == 0 ? "add %tx, %ty" : "fma %c, %tx, %ty";
-    if (kind == 2)
-        gp_text_puts(&text, simt_text);
+        return NULL;
+    GpText text = {.session = s};
+    if (kind->op)
+        gp_text_printf(&text, tile_text, size, size, size, kind->op, size);
     else
-        gp_text_printf(&text, tile_text, size, size, size, op, size);
-    GpSource *src = gp_source_new(&s, "bench", text.at, text.len, 1, 1);
+        gp_text_puts(&text, simt_text);
+    GpSource *src = gp_source_new(s, "bench", text.at, text.len, 1, 1);
     GpIrFn *fn = gp_ir_parse(arena, src, diags);
     GpImage *image = NULL;
     GpTarget cpu = {.kind = GpTarget_Cpu};
-    if (!fn || gp_codegen_compile(cg, fn, &cpu, diags, &image) != GpStatus_Ok)
-        return 3;
-    size_t n = (size_t)1 << LOG_COUNT;
-    float *a[3];
+    bool is_good = fn && gp_codegen_compile(cg, fn, &cpu, diags, &image) == GpStatus_Ok;
+    return is_good ? image : NULL;
+}
+
+/* Fills the arrays, and packs them and their length for the kernel. */
+static void prepare(Work *w, const GpImage *image, size_t n) {
     for (int i = 0; i < 3; i++) {
-        a[i] = aligned_alloc(4096, n * sizeof(float));
+        w->arrays[i] = aligned_alloc(4096, n * sizeof(float));
         for (size_t j = 0; j < n; j++)
-            a[i][j] = (float)(j & 1023);
+            w->arrays[i][j] = (float)(j & 1023);
     }
-    uint8_t params[256] = {0};
     for (uint32_t i = 0; i < image->param_count; i++) {
         const GpImageParam *p = &image->params[i];
-        int64_t v = p->kind == GpParam_Base ? (int64_t)(uintptr_t)a[p->arg] : (int64_t)n;
-        memcpy(params + p->offset, &v, p->bytes);
+        int64_t v = p->kind == GpParam_Base ? (int64_t)(uintptr_t)w->arrays[p->arg] : (int64_t)n;
+        memcpy(w->params + p->offset, &v, p->bytes);
     }
+}
+
+int main(int argc, char **argv) {
+    const char *name = argc > 1 ? argv[1] : "add";
+    const Kind *kind = NULL;
+    for (size_t i = 0; i < GP_COUNT(kinds); i++)
+        if (strcmp(name, kinds[i].name) == 0)
+            kind = &kinds[i];
+    if (!kind)
+        return 2;
+    int size = argc > 2 ? atoi(argv[2]) : kind->size;
+    GpSession s;
+    gp_session_init(&s, NULL, NULL, NULL);
+    GpImage *image = compile(&s, kind, size);
+    if (!image)
+        return 3;
+    size_t n = (size_t)1 << LOG_COUNT;
     uint64_t blocks = n / (uint64_t)size;
-    Work w = {
-        .params = params, .kind = kind, .z = a[0], .x = a[1], .y = a[2], .size = (uint64_t)size};
-    w.grid = (GpGrid){{(uint32_t)blocks, 1, 1}, {kind == 2 ? (uint32_t)size : 1, 1, 1}};
+    Work w = {.kind = kind, .size = (uint64_t)size};
+    w.grid = (GpGrid){{(uint32_t)blocks, 1, 1}, {kind->op ? 1 : (uint32_t)size, 1, 1}};
+    prepare(&w, image, n);
     double ours[TURNS], theirs[TURNS];
     for (int i = 0; i < TURNS; i++) {
         w.image = NULL, theirs[i] = timed(w, blocks);
