@@ -403,7 +403,7 @@ GP_API int gpulua_main(int argc, char **argv) {
     const GpCommand *command = find_command(argc, argv);
     int result = EXIT_FAILURE;
     if (command) {
-        result = command->run(g, argc - 1, argv + 1);
+        result = gp_cmd_run(command, g, argc - 1, argv + 1);
     } else {
         Program p = {argc, argv, g};
         lua_pushcfunction(L, protected_program);

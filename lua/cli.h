@@ -24,6 +24,9 @@ int gp_cmd_explain(gpulua_state *g, int argc, char **argv);
 int gp_cmd_cache(gpulua_state *g, int argc, char **argv);
 int gp_cmd_help(gpulua_state *g, int argc, char **argv);
 
+/* Runs it, or prints what it is where a word asks for help. */
+int gp_cmd_run(const GpCommand *command, gpulua_state *g, int argc, char **argv);
+
 /* Says on stderr that the words were wrong, with the command's usage; returns 2. */
 GP_PRINTF(2, 3) int gp_cmd_usage(const char *command, const char *fmt, ...);
 

@@ -23,8 +23,21 @@ const GpCommand gp_commands[] = {
      "The long explanation of a diagnostic, with a wrong and a right program."},
     {"cache", gp_cmd_cache, "cache [clear]",
      "Tells about the disk cache of compiled kernels, or empties it."},
-    {"help", gp_cmd_help, "help [COMMAND]", "This text."},
+    {"help", gp_cmd_help, "help [COMMAND]", "This text, or what COMMAND --help prints."},
     {NULL, NULL, NULL, NULL},
+};
+
+typedef struct VariableRow {
+    const char *name, *doc;
+} VariableRow;
+
+static const VariableRow variables[] = {
+    {"GPULUA_DEVICE", "the device of new tensors: cpu, cuda, cuda:1"},
+    {"GPULUA_CACHE", "folder of the disk cache; off, none, 0 or empty: no disk cache"},
+    {"GPULUA_THREADS", "threads that run kernels on the CPU"},
+    {"GPULUA_LIBCUDA", "the CUDA driver's library, instead of the system's"},
+    {"GPULUA_LIBDEVICE", "libdevice's bitcode, instead of the CUDA toolkit's"},
+    {"NO_COLOR", "set: reports have no colours"},
 };
 
 static const GpCommand *find_command(const char *name) {
@@ -34,8 +47,24 @@ static const GpCommand *find_command(const char *name) {
     return NULL;
 }
 
-static void print_command(const GpCommand *c) {
-    printf("       gpulua %s\n           %s\n", c->usage, c->doc);
+static void print_command(const char *before, const GpCommand *c) {
+    printf("%sgpulua %s\n           %s\n", before, c->usage, c->doc);
+}
+
+static void print_variables(void) {
+    printf("environment:\n");
+    for (size_t i = 0; i < GP_COUNT(variables); i++)
+        printf("       %-16s  %s\n", variables[i].name, variables[i].doc);
+}
+
+int gp_cmd_run(const GpCommand *command, gpulua_state *g, int argc, char **argv) {
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--help") != 0 && strcmp(argv[i], "-h") != 0)
+            continue;
+        print_command("usage: ", command);
+        return EXIT_SUCCESS;
+    }
+    return command->run(g, argc, argv);
 }
 
 int gp_cmd_help(gpulua_state *g, int argc, char **argv) {
@@ -45,11 +74,14 @@ int gp_cmd_help(gpulua_state *g, int argc, char **argv) {
     const GpCommand *one = argc == 2 ? find_command(argv[1]) : NULL;
     if (argc == 2 && !one)
         return gp_cmd_usage("help", "no command is named '%s'", argv[1]);
+    if (one) {
+        print_command("usage: ", one);
+        return EXIT_SUCCESS;
+    }
     printf("usage: gpulua [lua's options] [script [args]]\n");
-    if (one)
-        print_command(one);
-    for (const GpCommand *c = gp_commands; !one && c->name; c++)
-        print_command(c);
+    for (const GpCommand *c = gp_commands; c->name; c++)
+        print_command("       ", c);
+    print_variables();
     return EXIT_SUCCESS;
 }
 

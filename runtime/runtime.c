@@ -47,10 +47,22 @@ static uint32_t choose_threads(const GpRuntime *rt, uint32_t wanted) {
     return from_env > 0 && from_env <= 1024 ? (uint32_t)from_env : gp_threadpool_cores();
 }
 
-/* NULL when there is no place for a cache. */
+/* What GPULUA_CACHE may say instead of a folder (`./off` is one). */
+static bool is_no_cache(const char *text) {
+    static const char *const words[] = {"", "off", "none", "0"};
+    for (size_t i = 0; i < GP_COUNT(words); i++)
+        if (strcmp(text, words[i]) == 0)
+            return true;
+    return false;
+}
+
+/* NULL when there is no place for a cache, or none is wanted. */
 static char *choose_cache_dir(const GpRuntime *rt, const char *wanted) {
-    if (!wanted && !rt->ignore_env)
-        wanted = getenv("GPULUA_CACHE"); /* set and empty disables */
+    if (!wanted && !rt->ignore_env) {
+        wanted = getenv("GPULUA_CACHE");
+        if (wanted && is_no_cache(wanted))
+            return NULL;
+    }
     if (wanted)
         return wanted[0] ? copy_text(rt->session, wanted) : NULL;
     GpText path = {.session = rt->session};

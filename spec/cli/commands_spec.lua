@@ -326,7 +326,14 @@ describe("gpulua's commands", function()
       assert.are.equal(0, r.status)
     end)
 
-    it("tells about a cache that is disabled", function() has(run("doctor", "GPULUA_CACHE=").out, "disabled") end)
+    for _, word in ipairs { "", "off", "none", "0" } do
+      it(("tells about a cache that is disabled: GPULUA_CACHE=%s"):format(word), function()
+        has(run("doctor", "GPULUA_CACHE=" .. word).out, "disabled")
+      end)
+    end
+    it("takes a path for a folder, whatever its last name", function()
+      has(run("doctor", "GPULUA_CACHE=./off").out, "cache        ./off")
+    end)
 
     it("takes no words", function() assert.are.equal(2, run("doctor now").status) end)
   end)
@@ -356,6 +363,25 @@ describe("gpulua's commands", function()
       local r = run("help")
       golden("help.txt", r.out)
       assert.are.equal(0, r.status)
+    end)
+    it("names each environment variable that the sources ask for, as README does", function()
+      local out, readme, count = run("help").out, sh.read("README.md"), 0
+      for _, name in ipairs(sh.lines(sh.check("grep -rhoE '\"(GPULUA_[A-Z]+|NO_COLOR)\"' core dsl codegen runtime lua"))) do
+        name = name:gsub('"', "")
+        count = count + 1
+        has(out, "       " .. name .. " ")
+        has(readme, "| `" .. name .. "` |")
+      end
+      assert.is_true(count >= 6)
+    end)
+    it("is what a command prints that is asked for help", function()
+      for _, command in ipairs { "check", "emit", "doctor", "explain", "cache", "help" } do
+        local want = run("help " .. command).out
+        has(want, "usage: gpulua " .. command)
+        for _, words in ipairs { " --help", " -h", " good.rs --help" } do
+          assert.are.same({ out = want, err = "", status = 0 }, run(command .. words))
+        end
+      end
     end)
     it("tells about one", function()
       local r = run("help emit")
