@@ -50,11 +50,13 @@ LLVMTypeRef gp_emit_mem_type(GpEmit *e, GpElem elem) {
         return LLVMDoubleTypeInContext(e->ctx);
     if (elem == GpElem_F32 || elem == GpElem_TF32)
         return LLVMFloatTypeInContext(e->ctx);
-    return LLVMIntTypeInContext(e->ctx, gp_elem_info[elem].bits);
+    return LLVMIntTypeInContext(e->ctx, 8u * gp_elem_info[elem].bytes);
 }
 
 LLVMTypeRef gp_emit_type(GpEmit *e, GpElem elem) {
-    return elem == GpElem_Bool ? LLVMInt1TypeInContext(e->ctx) : gp_emit_mem_type(e, elem);
+    if (elem == GpElem_Bool)
+        return LLVMInt1TypeInContext(e->ctx);
+    return elem == GpElem_I4 ? LLVMIntTypeInContext(e->ctx, 4) : gp_emit_mem_type(e, elem);
 }
 
 LLVMTypeRef gp_emit_ptr_type(GpEmit *e, GpSpace space) {
@@ -101,7 +103,7 @@ uint32_t gp_emit_flat_count(GpEmit *e, const GpValue *v) {
 }
 
 LLVMValueRef gp_emit_to_mem(GpEmit *e, GpElem elem, LLVMValueRef v) {
-    if (elem != GpElem_Bool)
+    if (elem != GpElem_Bool && elem != GpElem_I4)
         return v;
     return LLVMBuildZExt(e->b, v, gp_emit_mem_type(e, elem), "");
 }
@@ -109,6 +111,8 @@ LLVMValueRef gp_emit_to_mem(GpEmit *e, GpElem elem, LLVMValueRef v) {
 LLVMValueRef gp_emit_from_mem(GpEmit *e, GpElem elem, LLVMValueRef v) {
     if (elem == GpElem_F4E2)
         return LLVMBuildAnd(e->b, v, LLVMConstInt(LLVMTypeOf(v), 0xf, false), "");
+    if (elem == GpElem_I4)
+        return LLVMBuildTrunc(e->b, v, gp_emit_type(e, elem), "");
     if (elem != GpElem_Bool)
         return v;
     return LLVMBuildICmp(e->b, LLVMIntNE, v, LLVMConstNull(LLVMTypeOf(v)), "");

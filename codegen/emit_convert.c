@@ -335,9 +335,11 @@ LLVMValueRef gp_emit_cast(GpEmit *e, LLVMValueRef v, GpElem from, GpElem to) {
     if (to_float)
         return int_to_float(e, v, from, to);
     LLVMTypeRef type = gp_emit_type(e, to);
+    if (from == GpElem_Bool)
+        return LLVMBuildZExt(e->b, v, type, "");
     if (gp_elem_info[to].bits < gp_elem_info[from].bits)
         return LLVMBuildTrunc(e->b, v, type, "");
-    if (gp_elem_info[to].bits == gp_elem_info[from].bits && from != GpElem_Bool)
+    if (gp_elem_info[to].bits == gp_elem_info[from].bits)
         return v;
     return gp_elem_is_signed(from) ? LLVMBuildSExt(e->b, v, type, "")
                                    : LLVMBuildZExt(e->b, v, type, "");

@@ -28,7 +28,7 @@ void gp_elem_print_all(GpText *out);
 /* Whether values are held in `f` of a GpScalar; those of class Code have no arithmetic. */
 static inline bool gp_elem_is_float(GpElem e) { return gp_elem_info[e].cls <= GpClass_Code; }
 static inline bool gp_elem_is_signed(GpElem e) { return gp_elem_info[e].cls == GpClass_Int; }
-/* i8..u64, not bool */
+/* i4..u64, not bool */
 static inline bool gp_elem_is_integer(GpElem e) {
     return gp_elem_info[e].cls == GpClass_Int || gp_elem_info[e].cls == GpClass_Uint;
 }

@@ -62,6 +62,8 @@ static uint64_t encode(GpScalar v) {
     case GpElem_U16:
     case GpElem_U8:
         return v.u;
+    case GpElem_I4:
+        return v.u & 0xf;
     case GpElem_Bool:
         return v.u != 0;
     case GpElem_count:
@@ -108,6 +110,7 @@ static GpScalar decode(GpElem elem, uint64_t bits) {
     case GpElem_I32:
     case GpElem_I16:
     case GpElem_I8:
+    case GpElem_I4:
     case GpElem_U64:
     case GpElem_U32:
     case GpElem_U16:

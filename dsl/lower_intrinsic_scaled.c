@@ -67,21 +67,31 @@ GpVal gp_lower_MatMulScaled(GpLower *lo, const GpLowerCall *call) {
 /* ---- Elements as bytes ----------------------------------------------------------------------- */
 
 /* Bits are moved in the unsigned type of their width, and tiles are flat until the end: a wider element is
-** two of half its width, the lower one first. f4e2m1fn is kept in the low half of a byte. */
+** two of half its width, the lower one first. f4e2m1fn and i4 are kept in the low half of a byte. */
 
 static GpElem unsigned_of(uint32_t bits) {
     return bits == 64 ? GpElem_U64 : bits == 32 ? GpElem_U32 : bits == 16 ? GpElem_U16 : GpElem_U8;
 }
 
-static uint32_t bits_of(GpElem elem) { return elem == GpElem_F4E2 ? 4 : gp_elem_info[elem].bits; }
+static uint32_t bits_of(GpElem elem) { return gp_elem_info[elem].bits; }
+
+static GpValue *constant(GpLower *lo, const GpValue *like, uint64_t v) {
+    return gp_build_const(&lo->b, like->type, (GpScalar){.elem = like->type->elem, .u = v});
+}
 
 static GpValue *retype(GpLower *lo, GpValue *x, GpElem elem) {
     const GpIrType *t = gp_ir_tile(lo->fn, elem, &x->type->shape);
     return x->type->elem == elem ? x : gp_build(&lo->b, GpOp_Bitcast, &x, 1, &t, 1)->results[0];
 }
 
-static GpValue *constant(GpLower *lo, const GpValue *like, uint64_t v) {
-    return gp_build_const(&lo->b, like->type, (GpScalar){.elem = like->type->elem, .u = v});
+/* Elements of four bits as bytes below 16, and such bytes as elements. */
+static GpValue *nibbles_to_bytes(GpLower *lo, GpValue *x) {
+    x = gp_lower_convert(lo, retype(lo, x, GpElem_I4), GpElem_U8);
+    return gp_build2(&lo->b, GpOp_And, x, constant(lo, x, 0xf));
+}
+
+static GpValue *bytes_to_nibbles(GpLower *lo, GpValue *x, GpElem elem) {
+    return retype(lo, gp_lower_convert(lo, x, GpElem_I4), elem);
 }
 
 static GpValue *flat(GpLower *lo, GpValue *x) {
@@ -145,7 +155,7 @@ GpVal gp_lower_UnpackBytes(GpLower *lo, const GpLowerCall *call) {
         return gp_lower_undef(lo, call->type);
     x = flat(lo, x);
     if (bits_of(elem) == 4)
-        x = halve(lo, x, 4);
+        x = bytes_to_nibbles(lo, halve(lo, x, 4), elem);
     for (uint32_t bits = 8; bits < bits_of(elem); bits *= 2)
         x = join(lo, x, bits);
     return gp_call_result(lo, call, retype(lo, gp_tile_reshape(lo, x, &to), elem));
@@ -157,9 +167,11 @@ GpVal gp_lower_PackBytes(GpLower *lo, const GpLowerCall *call) {
     GpShape to = gp_lower_adt_shape(lo, call->type);
     if (!check_packing(lo, call, elem, &to, &x->type->shape))
         return gp_lower_undef(lo, call->type);
-    x = flat(lo, retype(lo, x, unsigned_of(gp_elem_info[elem].bits)));
+    x = flat(lo, x);
     if (bits_of(elem) == 4)
-        x = join(lo, x, 4);
+        x = join(lo, nibbles_to_bytes(lo, x), 4);
+    else
+        x = retype(lo, x, unsigned_of(bits_of(elem)));
     for (uint32_t bits = bits_of(elem); bits > 8; bits /= 2)
         x = halve(lo, x, bits / 2);
     return gp_call_result(lo, call, retype(lo, gp_tile_reshape(lo, x, &to), gp_lower_adt_elem(call->type)));

@@ -80,7 +80,7 @@ static const uint8_t map_types[GpElem_count] = {
     [GpElem_I16] = GpCu_MapU16,   [GpElem_I8] = GpCu_MapU8,   [GpElem_U64] = GpCu_MapU64,
     [GpElem_U32] = GpCu_MapU32,   [GpElem_U16] = GpCu_MapU16, [GpElem_U8] = GpCu_MapU8,
     [GpElem_F8E8] = GpCu_MapU8,   [GpElem_F4E2] = GpCu_MapU8, [GpElem_Bool] = GpCu_MapU8,
-    [GpElem_F8E5M3] = GpCu_MapU8};
+    [GpElem_F8E5M3] = GpCu_MapU8, [GpElem_I4] = GpCu_MapU8};
 
 static GpCuMapSwizzle swizzle_of(const GpImageMap *map) {
     return map->swizzle == 128  ? GpCu_MapSwizzle128

@@ -20,7 +20,6 @@ local CLASSES = {
   checked = { ours = "accepted" },
   limitation = { ours = "accepted" },
   ["ill-shaped"] = { ours = "refused", codes = "G0153" },
-  i4 = { ours = "refused", codes = "G0211" },
   large = { ours = "refused", codes = "G0254" },
   unsafe = { ours = "refused", codes = "E0133" },
 }

@@ -362,10 +362,10 @@ describe("gpu", function()
       assert(#op.doc > 10 and op.doc:find "%.$", op.name)
       assert.is_table(op.dtypes)
     end
-    assert.are.equal(15, #names.add.dtypes)
+    assert.are.equal(16, #names.add.dtypes)
     assert.is_true(names.add.elementwise and names.add.levels.tile and names.add.levels.simt)
     assert.is_false(names.thread_id.levels.tile)
-    assert.are.same({ "i64", "i32", "i16", "i8", "u64", "u32", "u16", "u8" }, names.shl.dtypes)
+    assert.are.same({ "i64", "i32", "i16", "i8", "i4", "u64", "u32", "u16", "u8" }, names.shl.dtypes)
   end)
 
   it("tells its devices", function()

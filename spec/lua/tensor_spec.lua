@@ -2,7 +2,7 @@
 local gpu = require "gpulua"
 assert(gpu.device(os.getenv "GPULUA_DEVICE" or "cpu"))
 
-local DTYPES = { "f64", "f32", "f16", "bf16", "tf32", "f8e4m3fn", "f8e5m2", "f8e8m0fnu", "f8e5m3fnu", "f4e2m1fn", "i64", "i32", "i16", "i8", "u64", "u32", "u16", "u8", "bool" }
+local DTYPES = { "f64", "f32", "f16", "bf16", "tf32", "f8e4m3fn", "f8e5m2", "f8e8m0fnu", "f8e5m3fnu", "f4e2m1fn", "i64", "i32", "i16", "i8", "i4", "u64", "u32", "u16", "u8", "bool" }
 
 local function message_of(f, ...)
   local ok, err = pcall(f, ...)

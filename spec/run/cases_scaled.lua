@@ -80,6 +80,18 @@ local PACKED = [[
       z.store(t.pack(shape![A, B]));
   }
   #[tile]
+  fn signed(z: &mut Tensor<i32, {[16, 32]}>, x: &Tensor<u8, {[-1, 16]}>) {
+      let t: Tile<i4, {[16, 32]}> = unpack(x.load_tile(shape![16, 16], [0, 0]));
+      z.store(convert_tile(t));
+  }
+  #[tile]
+  fn words(z: &mut Tensor<i32, {[16]}>, x: &Tensor<i32, {[-1]}>) {
+      let bytes: Tile<u8, {[64]}> = pack(x.load_like(z));
+      let nibbles: Tile<i4, {[128]}> = unpack(bytes);
+      let again: Tile<u8, {[64]}> = pack(nibbles);
+      z.store(unpack(again));
+  }
+  #[tile]
   fn line(z: &mut Tensor<i8, {[16]}>, x: &Tensor<i8, {[-1]}>) {
       let t: Tile<f4e2m1fn, {[32]}> = unpack(x.load_like(z));
       z.store(pack(t));
@@ -103,6 +115,16 @@ local function check_packed(h)
   local back = gpu.zeros({ 16, 16 }, "u8")
   k.bytes:with { A = 4, B = 16 }(back:tiles { 4, 16 }, z):sync()
   h.check(back:to_bytes() == packed:to_bytes(), "numbers do not become the bytes they were of")
+  local signed, i4 = gpu.zeros({ 16, 32 }, "i32"), formats.of.i4
+  k.signed(signed:tiles { 16, 32 }, packed):sync()
+  for i = 0, 511 do
+    local got, want = signed[{ i // 32 + 1, i % 32 + 1 }], formats.wrap(i4, i // 2 >> 4 * (i % 2))
+    h.check(got == want, "nibble %d is %s, expected %s", i, got, want)
+  end
+  local words = h.tensor("i32", packed:to_bytes(), { 64 })
+  local same = gpu.zeros({ 64 }, "i32")
+  k.words(same:tiles { 16 }, words):sync()
+  h.check(same:to_bytes() == words:to_bytes(), "words of i4 do not come back")
   local line = gpu.zeros({ 40 }, "i8")
   k.line(line:tiles { 16 }, h.tensor("i8", packed:to_bytes():sub(100, 139))):sync()
   h.check(line:to_bytes() == packed:to_bytes():sub(100, 139), "pack(unpack(x)) is not x")

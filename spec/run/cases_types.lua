@@ -190,7 +190,7 @@ local function check_iota(h, dtype)
   end
   local k, z, want = gpu.kernels(text, "iota").f, gpu.zeros({ 100 }, dtype), {}
   k(z:tiles { 64 }):sync()
-  for i = 0, 99 do want[i + 1] = i % 64 end
+  for i = 0, 99 do want[i + 1] = formats.encode(f, i % 64) end
   local is_right, wrong = h.compare(dtype, z:to_bytes(), want, 0)
   if h.check(is_right, "iota of %s: %s", dtype, wrong) then matrix.compiled(h, k, dtype, "iota") end
 end
@@ -227,7 +227,7 @@ local function check_bitcast(h, from)
   for _, to in ipairs(formats.list) do
     local k, z = gpu.kernels(filled(BITCAST, { T = from, R = to }), "bitcast").f, gpu.zeros({ 100 }, to)
     local r = formats.of[to]
-    if f.size ~= r.size or f.class == "bool" or r.class == "bool" then
+    if f.bits ~= r.bits or f.class == "bool" or r.class == "bool" then
       matrix.refused(h, "bitcast", from, function() k(z:tiles { 64 }, x) end, "G0251",
         ("`bitcast` from `%s` to `%s` is not supported in kernels"):format(from, to))
     elseif from ~= to then

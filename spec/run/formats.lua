@@ -13,13 +13,13 @@ local function float(size, exponent, mantissa, options)
   return f
 end
 
-local function integer(class, size)
-  return { class = class, size = size, bits = size * 8 }
+local function integer(class, size, bits)
+  return { class = class, size = size, bits = bits or size * 8 }
 end
 
 formats.list = {
   "f64", "f32", "f16", "bf16", "tf32", "f8e4m3fn", "f8e5m2", "f8e8m0fnu", "f8e5m3fnu", "f4e2m1fn",
-  "i64", "i32", "i16", "i8", "u64", "u32", "u16", "u8", "bool",
+  "i64", "i32", "i16", "i8", "i4", "u64", "u32", "u16", "u8", "bool",
 }
 
 local F = {
@@ -30,7 +30,7 @@ local F = {
   f8e8m0fnu = float(1, 8, 0, { finite = true, power = true, code = true }),
   f8e5m3fnu = float(1, 5, 3, { finite = true, code = true, unsigned = true }),
   f4e2m1fn = float(1, 2, 1, { finite = true, whole = true, code = true, bits = 4 }),
-  i64 = integer("int", 8), i32 = integer("int", 4), i16 = integer("int", 2), i8 = integer("int", 1),
+  i64 = integer("int", 8), i32 = integer("int", 4), i16 = integer("int", 2), i8 = integer("int", 1), i4 = integer("int", 1, 4),
   u64 = integer("uint", 8), u32 = integer("uint", 4), u16 = integer("uint", 2), u8 = integer("uint", 1),
   bool = integer("bool", 1),
 }

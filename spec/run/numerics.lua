@@ -28,6 +28,7 @@ line "- **f8e8m0fnu** holds the powers of two from 2^-127 to 2^127 and NaN, **f8
 line "  to 114688, and NaN, which negative numbers become in both, **f4e2m1fn** 0, 0.5, 1, 1.5, 2, 3, 4, 6 and their"
 line "  negatives, one in a byte (`unpack` takes two out of one). They are moved and converted, saturating, and have no"
 line "  arithmetic. `mmaf_scaled` multiplies each by its scale, exactly, and sums in f32; it runs on every device."
+line "- **i4** holds -8 to 7, one in a byte (`unpack` takes two out of one); its arithmetic wraps, as that of all integers."
 line "- **min and max** of a number and NaN are the number; -0 is less than 0."
 line "- **NaN**: any NaN may become any other quiet NaN. The interpreter quiets signaling NaNs."
 line ""

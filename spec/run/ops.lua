@@ -20,8 +20,8 @@ local NATIVE_ONLY = { tf32 = true, f8e4m3fn = true, f8e5m2 = true } -- methods o
 local TOLD_AT_LAUNCH = { tile = { bool = true, f8e8m0fnu = true, f8e5m3fnu = true, f4e2m1fn = true } } -- spec/ui/lower/modes.rs
 local UNSIGNED = { u64 = true, u32 = true, u16 = true, u8 = true }
 local FLOATS = { "f64", "f32", "f16", "bf16", "tf32", "f8e4m3fn", "f8e5m2" }
-local INTEGERS = { "i64", "i32", "i16", "i8", "u64", "u32", "u16", "u8" }
-local BITS = { "i64", "i32", "i16", "i8", "u64", "u32", "u16", "u8", "bool" }
+local INTEGERS = { "i64", "i32", "i16", "i8", "i4", "u64", "u32", "u16", "u8" }
+local BITS = { "i64", "i32", "i16", "i8", "i4", "u64", "u32", "u16", "u8", "bool" }
 
 local rows = {}
 local function row(r)

@@ -44,3 +44,8 @@ fn sum(z: &mut Tensor<f8e8m0fnu, {[8]}>) { let a = reduce_sum(z.load(), 0); }
 #[tile]
 fn sums(z: &mut Tensor<bool, {[8]}>) { let a = scan_sum(z.load(), 0, reverse::Forward, false); }
 //@ call sums(part bool [8] tile [8])
+
+// Two integers of four bits are one byte.
+#[tile]
+fn wholes(z: &mut Tensor<i4, {[8]}>) { let a: Tile<u8, {[8]}> = pack(z.load()); }
+//@ call wholes(part i4 [8] tile [8])
