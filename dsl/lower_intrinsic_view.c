@@ -162,11 +162,17 @@ static GpValue *own_window(GpLower *lo, GpValue *tensor, const GpShape *own) {
     return gp_build(&lo->b, GpOp_Window, operands, 1 + 2 * rank, &t, 1)->results[0];
 }
 
+static bool read_padding(GpLower *lo, const GpLowerCall *call, View *v) {
+    v->pad = gp_tile_padding(lo, call, 2, v->pad->type->elem);
+    return v->pad != NULL;
+}
+
+/* Both forms: the method, and the function that says what is beyond the tensor. */
 GpVal gp_lower_PartitionNested(GpLower *lo, const GpLowerCall *call) {
     View v;
     GpShape own;
     bool divides = true;
-    if (!start(lo, call, &v))
+    if (!start(lo, call, &v) || (call->arg_count > 2 && !read_padding(lo, call, &v)))
         return gp_lower_undef(lo, call->type);
     if (!gp_tile_own(lo, call, gp_lower_resolve(v.tensor), &own))
         return make_whole(lo, call);
@@ -206,7 +212,7 @@ GpValue *gp_tile_padding(GpLower *lo, const GpLowerCall *call, uint32_t arg, GpE
 /* Both forms: with an order of axes for reading, without for writing. */
 GpVal gp_lower_PartitionPadded(GpLower *lo, const GpLowerCall *call) {
     View v;
-    if (!start(lo, call, &v) || !(v.pad = gp_tile_padding(lo, call, 2, v.pad->type->elem)))
+    if (!start(lo, call, &v) || !read_padding(lo, call, &v))
         return gp_lower_undef(lo, call->type);
     bool has_map = call->arg_count > 4 && strcmp(gp_tile_marker(call, 3), "Identity") != 0;
     if (has_map && !map_axes(lo, call, 3, &v))

@@ -372,8 +372,9 @@ typedef enum PeerKind { PeerKind_Item, PeerKind_Module } PeerKind;
 static const struct Peer {
     const char *module, *name;
     PeerKind kind;
+    const char *instead;
 } peers[] = {
-#define GP_PEER(module, name, kind) {module, name, PeerKind_##kind},
+#define GP_PEER(module, name, kind, instead) {module, name, PeerKind_##kind, instead},
 #include "dsl/peer.def"
 };
 
@@ -383,8 +384,10 @@ bool gp_report_peer_name(GpCheck *c, GpSym name, GpSpan use) {
         bool is_meant = peers[i].kind == PeerKind_Item || strncmp(rest, "::", 2) == 0;
         if (!is_meant || strcmp(peers[i].name, name->name) != 0)
             continue;
-        gp_primary_label(gp_diag(c->diags, GpDiag_G0211, use, name->name, peers[i].module),
-                         "not supported yet");
+        GpDiag *d = gp_diag(c->diags, GpDiag_G0211, use, name->name, peers[i].module);
+        gp_primary_label(d, peers[i].instead[0] ? "not supported" : "not supported yet");
+        if (peers[i].instead[0])
+            gp_help(d, "%s", peers[i].instead);
         return true;
     }
     return false;

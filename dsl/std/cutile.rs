@@ -121,6 +121,8 @@ pub mod core {
     pub fn make_partition_view<E: ElementType, const S: [i32; N], const R: [i32; N], P: padding::Mode, M: dim_map::Mode>(tensor_view: &Tensor<E, S>, tile: Shape<R>, padding_value: P, dim_map: M, token: Token) -> Partition<E, R>;
     #[intrinsic = "PartitionPadded"]
     pub unsafe fn make_partition_view_mut<E: ElementType, const S: [i32; N], const R: [i32; N], P: padding::Mode>(tensor_view: &Tensor<E, S>, shape: Shape<R>, padding_value: P, token: Token) -> PartitionMut<E, R>;
+    #[intrinsic = "PartitionNested"]
+    pub unsafe fn make_nested_partition_view_mut<E: ElementType, const S: [i32; N], const R: [i32; N], P: padding::Mode>(tensor_view: &Tensor<E, S>, shape: Shape<R>, padding_value: P, token: Token) -> PartitionMut<E, R>;
     #[intrinsic = "IndexSpace"]
     pub fn get_index_space_shape<E: ElementType, const S: [i32; N], const RANK: usize>(src: &Partition<E, S>) -> [i32; RANK];
 

@@ -66,6 +66,14 @@ local KERNELS = [[
       }
   }
   #[tile]
+  unsafe fn nested_raw(z: &mut Tensor<f32, {[3, -1]}>, y: &mut Tensor<f32, {[3, -1]}>) {
+      let p = make_nested_partition_view_mut(z, shape![2, 4], padding::NegInf, z.token());
+      let mut q = y.partition_mut(shape![2, 4]);
+      for i in 0..num_tiles(&p, 0) {
+          for j in 0..num_tiles(&p, 1) { q.store(reduce_min(p.load([i, j]), 1).reshape(shape![2, 1]).broadcast(shape![2, 4]), [i, j]); }
+      }
+  }
+  #[tile]
   fn part<const B: i32>(z: &mut Tensor<f32, {[B]}>, x: &Tensor<f32, {[-1]}>) { z.store(x.load_like(z) + 1.0); }
   #[tile]
   fn bounded(z: &mut Tensor<f32, {[4, 8]}>, x: &Tensor<f32, {[-1, -1]}>) {
@@ -287,6 +295,18 @@ function checks.nested(h, k)
   end
 end
 
+-- Beyond the block's own tile is the padding, though the tensor goes on.
+function checks.nested_raw(h, k)
+  local x, y = gpu.arange(65):view { 5, 13 }, gpu.zeros { 5, 13 }
+  k.nested_raw(x:tiles { 3, 6 }, y:tiles { 3, 6 }):sync()
+  for i = 0, 4 do
+    for j = 0, 12 do
+      local want = j % 6 < 4 and j < 12 and i * 13 + j // 6 * 6 or -math.huge
+      h.check(y[{ i + 1, j + 1 }] == want, "nested_raw %d %d: %s, expected %s", i, j, y[{ i + 1, j + 1 }], want)
+    end
+  end
+end
+
 function checks.prefix(h, k)
   local x, z = gpu.arange(10), gpu.zeros { 10 }
   k.part:with { grid = 2 }(z:tiles { 4 }:prefix(), x):sync()
@@ -404,7 +424,7 @@ end
 
 return function(h)
   local k, wrong
-  for _, name in ipairs { "raw", "overlap", "maps", "ranges", "owned", "nested", "prefix", "bounds", "globals", "raw_views", "tables", "joined" } do
+  for _, name in ipairs { "raw", "overlap", "maps", "ranges", "owned", "nested", "nested_raw", "prefix", "bounds", "globals", "raw_views", "tables", "joined" } do
     h.group("views." .. name, function()
       k = k or gpu.kernels(KERNELS, "cases_views")
       wrong = wrong or gpu.kernels((KERNELS:gsub("columns, stride%);", "columns, columns);")), "cases_views")
