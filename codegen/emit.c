@@ -18,7 +18,7 @@ static const LowerFn lower_fns[Lower_count] = {
 #include "codegen/lower.def"
 };
 static const uint8_t lower_of_op[GpOp_count] = {
-#define GP_OP(id, spelling, levels, sig, effects, algebra, lowering, surface, sm, ptx, doc)        \
+#define GP_OP(id, spelling, tracks, sig, effects, algebra, lowering, surface, sm, ptx, doc)        \
     [GpOp_##id] = Lower_##lowering,
 #include "dsl/ir/op.def"
 };

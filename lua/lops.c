@@ -3,16 +3,12 @@
 
 #include "dsl/ir/ir.h"
 
-static void push_levels(lua_State *L, uint8_t levels) {
-    static const struct {
-        uint8_t level;
-        const char *name;
-    } rows[] = {{GP_T, "tile"}, {GP_L, "laid-out"}, {GP_G, "gpu"}, {GP_S, "simt"}};
-    lua_createtable(L, 0, (int)GP_COUNT(rows));
-    for (size_t i = 0; i < GP_COUNT(rows); i++) {
-        lua_pushboolean(L, (levels & rows[i].level) != 0);
-        lua_setfield(L, -2, rows[i].name);
-    }
+static void push_tracks(lua_State *L, uint8_t tracks) {
+    lua_createtable(L, 0, 2);
+    lua_pushboolean(L, (tracks & GP_T) != 0);
+    lua_setfield(L, -2, "tile");
+    lua_pushboolean(L, (tracks & GP_S) != 0);
+    lua_setfield(L, -2, "simt");
 }
 
 /* The names of the element types, in the order of elem.def. */
@@ -38,8 +34,8 @@ static void push_op(lua_State *L, const GpOpInfo *op) {
     lua_setfield(L, -2, "doc");
     lua_pushboolean(L, gp_sig_info[op->sig].elementwise);
     lua_setfield(L, -2, "elementwise");
-    push_levels(L, op->levels);
-    lua_setfield(L, -2, "levels");
+    push_tracks(L, op->tracks);
+    lua_setfield(L, -2, "tracks");
     push_elems(L, op->sig);
     lua_setfield(L, -2, "dtypes");
 }
@@ -54,7 +50,7 @@ static int gpu_ops(lua_State *L) {
 }
 
 const GpLuaFn gp_lua_ops_functions[] = {
-    {"ops", gpu_ops, "ops() -> {{name, signature, surface, levels, elementwise, dtypes, doc}, ..}",
+    {"ops", gpu_ops, "ops() -> {{name, signature, surface, tracks, elementwise, dtypes, doc}, ..}",
      "The operations that kernels are made of, with the element types each takes."},
     {NULL, NULL, NULL, NULL},
 };

@@ -102,7 +102,7 @@ describe("CONTRIBUTING.md's additions", function()
     local output, status = run("negneg.ir", [[
 // DO: pass negneg
 // DO: print
-fn @f tile T (%a: f32 scalar 0, %b: f32 scalar 1) {
+fn @f tile (%a: f32 scalar 0, %b: f32 scalar 1) {
   %n = neg %a : f32
   %m = neg %n : f32
   %r = add %m, %b : f32

@@ -285,7 +285,7 @@ typedef struct Run {
 
 static void run_threads(GpInterp *in) {
     const uint32_t *size = in->grid->block;
-    bool is_simt = in->fn->level == GP_S;
+    bool is_simt = in->fn->track == GpTrack_Simt;
     uint32_t *t = in->thread;
     for (t[2] = 0; t[2] < (is_simt ? size[2] : 1); t[2]++)
         for (t[1] = 0; t[1] < (is_simt ? size[1] : 1); t[1]++)

@@ -4,8 +4,6 @@
 ** equal types are one pointer within a function; value ids are unique and below fn->next_id. */
 #include "dsl/ir/ir.h"
 
-#include "dsl/ir/layout.h"
-
 typedef struct TypeNode {
     GpIrType type;
     struct TypeNode *next; /* same hash */
@@ -13,13 +11,12 @@ typedef struct TypeNode {
 
 static bool is_same_type(const GpIrType *a, const GpIrType *b) {
     return a->kind == b->kind && a->elem == b->elem && a->space == b->space &&
-           a->layout == b->layout && gp_shape_eq(&a->shape, &b->shape);
+           gp_shape_eq(&a->shape, &b->shape);
 }
 
 static const void *type_key(const GpIrType *t) {
     uint32_t h = gp_hash_u64((uint64_t)t->kind << 8 | (uint64_t)t->elem, 17);
     h = gp_hash_u64((uint64_t)t->space, h);
-    h = gp_hash_u64((uint64_t)(uintptr_t)t->layout, h);
     for (int i = 0; i < t->shape.rank; i++) h = gp_hash_u64((uint64_t)t->shape.dim[i], h);
     return (const void *)((uintptr_t)h << 1 | 1);
 }
@@ -32,13 +29,6 @@ static const GpIrType *intern_type(GpIrFn *fn, GpIrType type) {
     TypeNode *node = GP_NEW(fn->arena, TypeNode);
     *node = (TypeNode){type, first};
     gp_map_set(fn->arena, &fn->types, key, node);
-    uint32_t n = fn->type_count;
-    if (n == 0 || (n >= 8 && (n & (n - 1)) == 0)) {
-        const GpIrType **wider = GP_NEW_ARRAY(fn->arena, const GpIrType *, n ? 2 * (size_t)n : 8);
-        if (n) memcpy(wider, fn->type_list, n * sizeof *wider);
-        fn->type_list = wider;
-    }
-    fn->type_list[fn->type_count++] = &node->type;
     return &node->type;
 }
 
@@ -58,23 +48,11 @@ const GpIrType *gp_ir_tensor(GpIrFn *fn, GpElem elem, const GpShape *shape) {
     return intern_type(fn, (GpIrType){.kind = GpIrType_Tensor, .elem = elem, .shape = *shape});
 }
 
-const GpIrType *gp_ir_with_layout(GpIrFn *fn, const GpIrType *tile, const GpLayout *layout) {
-    gp_assert(tile->kind == GpIrType_Tile);
-    GpIrType type = *tile;
-    type.layout = layout;
-    for (uint32_t i = 0; layout && i < fn->type_count; i++) {
-        const GpLayout *known = fn->type_list[i]->layout;
-        if (known && gp_layout_equal(known, layout)) type.layout = known;
-    }
-    return intern_type(fn, type);
-}
-
 GpIrFn *gp_ir_fn_make(GpArena *arena, const char *name, GpTrack track, GpSpan span) {
     GpIrFn *fn = GP_NEW(arena, GpIrFn);
     fn->arena = arena;
     fn->name = fn->symbol = gp_arena_copy(arena, name, strlen(name));
     fn->track = track;
-    fn->level = track == GpTrack_Simt ? GP_S : GP_T;
     fn->span = span;
     fn->body = gp_ir_region(fn);
     return fn;
@@ -178,7 +156,7 @@ GpValue *gp_build2(GpBuilder *b, GpOp op, GpValue *x, GpValue *y) {
     return build_one(b, op, (GpValue *[]){x, y}, 2, x->type);
 }
 
-/* The type of x with another element: scalar stays scalar, a tile keeps shape and layout. */
+/* The type of x with another element: scalar stays scalar, a tile keeps its shape. */
 static const GpIrType *with_elem(GpIrFn *fn, const GpIrType *like, GpElem elem) {
     GpIrType type = *like;
     type.elem = elem;

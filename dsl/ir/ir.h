@@ -6,8 +6,9 @@
 ** regions. Values are scalars, tiles, tensors and addresses. Everything is concrete: generics
 ** are replaced while the IR is built from the checked tree (dsl/lower*.c).
 **
-** Levels: a tile function holds tile ops (GP_T), then laid-out ones (GP_L), then GPU ones (GP_G);
-** a SIMT function holds GP_S ops. The verifier enforces the level of a function.
+** A function is of one track, tile or SIMT, and holds operations of that track alone: the verifier
+** enforces it. There is no lower level: what layouts, rings and roles a tile function gets on a
+** GPU is decided beside it (codegen/).
 ** All of it lives in one arena per function (GpIrFn.arena). */
 #ifndef GP_IR_H
 #define GP_IR_H
@@ -18,11 +19,14 @@
 #include "core/image.h"
 #include "core/schedule.h"
 
-enum { GP_T = 1, GP_L = 2, GP_G = 4, GP_S = 8, GP_ANY = 15 };
+typedef enum GpTrack { GpTrack_None, GpTrack_Tile, GpTrack_Simt } GpTrack; /* None: helpers' */
+
+/* Sets of tracks. */
+enum { GP_T = 1 << GpTrack_Tile, GP_S = 1 << GpTrack_Simt, GP_ANY = GP_T | GP_S };
 enum { GP_COMM = 1, GP_ASSOC = 2, GP_IDEM = 4 };
 
 typedef enum GpOp {
-#define GP_OP(id, spelling, levels, sig, effects, algebra, lowering, surface, sm, ptx, doc) GpOp_##id,
+#define GP_OP(id, spelling, tracks, sig, effects, algebra, lowering, surface, sm, ptx, doc) GpOp_##id,
 #include "dsl/ir/op.def"
     GpOp_count
 } GpOp;
@@ -67,7 +71,7 @@ typedef enum GpSurface { GpSurface_None, GpSurface_Math, GpSurface_Tile, GpSurfa
 
 typedef struct GpOpInfo {
     const char *name;
-    uint8_t levels, algebra;
+    uint8_t tracks, algebra;
     GpSig sig;
     GpEffect effect;
     GpSurface surface;
@@ -119,15 +123,12 @@ typedef enum GpSpace { GpSpace_Global, GpSpace_Shared, GpSpace_Local } GpSpace;
 
 typedef enum GpIrTypeKind { GpIrType_Scalar, GpIrType_Tile, GpIrType_Ptr, GpIrType_Tensor } GpIrTypeKind;
 
-typedef struct GpLayout GpLayout; /* dsl/ir/layout.h; only at GP_L */
-
 /* Hash-consed per function: equal types are one pointer. */
 typedef struct GpIrType {
     GpIrTypeKind kind;
     GpElem elem;            /* of the value, the tile, the pointee or the tensor */
     GpShape shape;          /* tile extents; tensor extents with GP_DYNAMIC */
     GpSpace space;          /* pointers */
-    const GpLayout *layout; /* tiles at GP_L, else NULL */
 } GpIrType;
 
 typedef struct GpInst GpInst;
@@ -192,14 +193,11 @@ typedef struct GpIrParam {
     bool small;         /* every offset fits in 31 bits */
 } GpIrParam;
 
-typedef enum GpTrack { GpTrack_None, GpTrack_Tile, GpTrack_Simt } GpTrack;
-
 struct GpIrFn {
     GpArena *arena;
     const char *name;       /* as users know it */
     const char *symbol;     /* unique spelling with its generics: entry name */
     GpTrack track;
-    uint8_t level;          /* GP_T, GP_L, GP_G or GP_S */
     GpSpan span;
     GpRegion *body;         /* its params are the function's */
     GpIrParam *params;      /* one per body->params */
@@ -216,8 +214,6 @@ struct GpIrFn {
     uint32_t launch_check_count;
     uint32_t next_id;
     GpMap types;            /* hash-consing; private to ir.c */
-    uint32_t type_count;
-    const GpIrType **type_list;
 };
 
 /* Building */
@@ -226,7 +222,6 @@ const GpIrType *gp_ir_scalar(GpIrFn *fn, GpElem elem);
 const GpIrType *gp_ir_tile(GpIrFn *fn, GpElem elem, const GpShape *shape);
 const GpIrType *gp_ir_ptr(GpIrFn *fn, GpElem elem, GpSpace space);
 const GpIrType *gp_ir_tensor(GpIrFn *fn, GpElem elem, const GpShape *shape);
-const GpIrType *gp_ir_with_layout(GpIrFn *fn, const GpIrType *tile, const GpLayout *layout);
 /* Adds a parameter to the function's body. */
 GpValue *gp_ir_add_param(GpIrFn *fn, const GpIrType *type, GpIrParam param, const char *name);
 uint32_t gp_ir_add_site(GpIrFn *fn, GpCheckKind kind, uint8_t axis, GpSpan span, const char *what);

@@ -108,31 +108,6 @@ static GpElem need_elem(Parser *p) {
     return elem;
 }
 
-static void parse_ints(Parser *p, int32_t *to, int count) {
-    need_punct(p, "(");
-    for (int i = 0; i < count; i++) to[i] = (int32_t)need_int(p, 0, INT32_MAX);
-    need_punct(p, ")");
-}
-
-static const GpLayout *parse_layout(Parser *p, uint8_t rank) {
-    GpLayout *l = GP_NEW(p->arena, GpLayout);
-    l->rank = rank;
-    need_word(p, "layout");
-    need_word(p, "atom");
-    parse_ints(p, l->atom, rank);
-    need_word(p, "repeat");
-    parse_ints(p, l->repeat, rank);
-    for (int d = 0; d < GpLayoutDim_count; d++) {
-        need_word(p, gp_ir_layout_words[d]);
-        need_punct(p, "[");
-        while (!p->failed && !take_punct(p, "]")) {
-            if (l->bits[d] == GP_LAYOUT_BITS) expected(p, "`]`");
-            else parse_ints(p, l->bases[d][l->bits[d]++], rank);
-        }
-    }
-    return l;
-}
-
 /* Extents, each followed by `x`, then the element. */
 static GpElem parse_shape(Parser *p, GpShape *shape) {
     GpElem elem;
@@ -162,12 +137,8 @@ static const GpIrType *parse_type(Parser *p) {
     advance(p);
     need_punct(p, "<");
     GpElem elem = parse_shape(p, &shape);
-    const GpIrType *type =
-        is_tile ? gp_ir_tile(p->fn, elem, &shape) : gp_ir_tensor(p->fn, elem, &shape);
-    if (is_tile && take_punct(p, ","))
-        type = gp_ir_with_layout(p->fn, type, parse_layout(p, shape.rank));
     need_punct(p, ">");
-    return type;
+    return is_tile ? gp_ir_tile(p->fn, elem, &shape) : gp_ir_tensor(p->fn, elem, &shape);
 }
 
 static GpSym text_symbol(Parser *p, GpStr text) { return gp_intern(p->names, text.at, text.len); }
@@ -494,9 +465,6 @@ GpIrFn *gp_ir_parse(GpArena *arena, GpSource *src, GpDiags *diags) {
     const char *name = is_quoted ? need_string(&p) : gp_arena_copy(arena, bare.at, bare.len);
     int track = need_choice(&p, gp_ir_track_words, GP_TRACK_COUNT, "a track");
     p.fn = gp_ir_fn_make(arena, name, (GpTrack)track, span);
-    p.fn->level = p.now.tok == GpIrTok_Word ? gp_ir_level_find(p.now.text) : 0;
-    if (!p.fn->level) expected(&p, "a level");
-    advance(&p);
     parse_header(&p);
     parse_sites(&p);
     parse_insts(&p, p.fn->body);

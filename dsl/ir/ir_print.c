@@ -17,8 +17,6 @@ const char *const gp_ir_param_words[GP_PARAM_COUNT] = {
     [GpParam_Base] = "base", [GpParam_Dim] = "dim", [GpParam_Stride] = "stride",
     [GpParam_Len] = "len", [GpParam_Scalar] = "scalar", [GpParam_Grid] = "grid",
     [GpParam_TensorMap] = "tensor_map", [GpParam_Mailbox] = "mailbox"};
-const char *const gp_ir_layout_words[GpLayoutDim_count] = {
-    [GpLayoutDim_Register] = "register", [GpLayoutDim_Lane] = "lane", [GpLayoutDim_Warp] = "warp"};
 const GpIrFactWord gp_ir_fact_words[GP_FACT_COUNT] = {
     {"written", offsetof(GpIrParam, is_written)},
     {"unique", offsetof(GpIrParam, is_unique)},
@@ -26,23 +24,6 @@ const GpIrFactWord gp_ir_fact_words[GP_FACT_COUNT] = {
     {"unit_stride", offsetof(GpIrParam, unit_stride)},
     {"small", offsetof(GpIrParam, small)},
 };
-
-static const struct {
-    uint8_t level;
-    const char *word;
-} level_words[] = {{GP_T, "T"}, {GP_L, "L"}, {GP_G, "G"}, {GP_S, "S"}};
-
-const char *gp_ir_level_word(uint8_t level) {
-    for (size_t i = 0; i < GP_COUNT(level_words); i++)
-        if (level_words[i].level == level) return level_words[i].word;
-    return "none";
-}
-
-uint8_t gp_ir_level_find(GpStr word) {
-    for (size_t i = 0; i < GP_COUNT(level_words); i++)
-        if (gp_str_eq(word, gp_str_from(level_words[i].word))) return level_words[i].level;
-    return 0;
-}
 
 typedef struct Printer {
     GpText *out;
@@ -53,27 +34,6 @@ typedef struct Printer {
     GpMap labels;      /* targeted instruction -> its label */
     uint32_t value_count;
 } Printer;
-
-static void print_ints(const int32_t *at, int count, GpText *out) {
-    gp_text_puts(out, "(");
-    for (int i = 0; i < count; i++) gp_text_printf(out, "%s%d", i ? " " : "", (int)at[i]);
-    gp_text_puts(out, ")");
-}
-
-static void print_layout(const GpLayout *l, GpText *out) {
-    gp_text_puts(out, ", layout atom ");
-    print_ints(l->atom, l->rank, out);
-    gp_text_puts(out, " repeat ");
-    print_ints(l->repeat, l->rank, out);
-    for (int d = 0; d < GpLayoutDim_count; d++) {
-        gp_text_printf(out, " %s [", gp_ir_layout_words[d]);
-        for (int i = 0; i < l->bits[d]; i++) {
-            if (i) gp_text_puts(out, " ");
-            print_ints(l->bases[d][i], l->rank, out);
-        }
-        gp_text_puts(out, "]");
-    }
-}
 
 void gp_ir_print_type(const GpIrType *t, GpText *out) {
     const char *elem = gp_elem_info[t->elem].name;
@@ -91,7 +51,6 @@ void gp_ir_print_type(const GpIrType *t, GpText *out) {
         else gp_text_printf(out, "%lld x ", (long long)t->shape.dim[i]);
     }
     gp_text_puts(out, elem);
-    if (t->layout) print_layout(t->layout, out);
     gp_text_puts(out, ">");
 }
 
@@ -246,8 +205,7 @@ static void print_header(Printer *p, const GpIrFn *fn) {
     GpText *out = p->out;
     gp_text_puts(out, "fn ");
     print_fn_name(fn->name, out);
-    gp_text_printf(out, " %s %s", gp_ir_track_words[fn->track], gp_ir_level_word(fn->level));
-    gp_text_puts(out, ", symbol ");
+    gp_text_printf(out, " %s, symbol ", gp_ir_track_words[fn->track]);
     print_string(fn->symbol, out);
     if (fn->block[0] || fn->block[1] || fn->block[2])
         gp_text_printf(out, ", block %u %u %u", fn->block[0], fn->block[1], fn->block[2]);

@@ -1,6 +1,6 @@
 /* The words that IR text uses for enumerators; shared by the printer and the parser.
 **
-** function  fn @name track level {, attribute} ( params ) { {site} {inst} }
+** function  fn @name track {, attribute} ( params ) { {site} {inst} }
 ** site      site kind axis "what" [at "file" line column]
 ** param     %name : type kind argument {fact}
 ** inst      [%r {, %r} =] op [[attr {, attr}]] [^label] [%operand {, %operand}] [: type {, type}] regions
@@ -14,7 +14,6 @@
 #define GP_IR_TEXT_H
 
 #include "dsl/ir/ir.h"
-#include "dsl/ir/layout.h"
 
 extern const char *const gp_ir_pred_words[GP_PRED_COUNT];
 enum { GP_SPACE_COUNT = GpSpace_Local + 1, GP_CHECK_COUNT = GpCheck_Require + 1 };
@@ -27,7 +26,6 @@ extern const char *const gp_ir_param_words[GP_PARAM_COUNT];
 extern const char *const gp_ir_atomic_words[GpAtomic_count];
 extern const char *const gp_ir_ordering_words[GpOrdering_count];
 extern const char *const gp_ir_scope_words[GpMemScope_count];
-extern const char *const gp_ir_layout_words[GpLayoutDim_count];
 
 /* A fact of GpIrParam. */
 typedef struct GpIrFactWord {
@@ -67,10 +65,6 @@ static inline bool gp_ir_carries(const GpInst *inst, GpIrAttr attr) {
 }
 /* True when text leaves the attribute out. */
 bool gp_ir_attr_is_silent(const GpInst *inst, GpIrAttr attr);
-
-/* "T", "L", "G" or "S"; the level of that letter, 0 for none. */
-const char *gp_ir_level_word(uint8_t level);
-uint8_t gp_ir_level_find(GpStr word);
 
 void gp_ir_print_type(const GpIrType *t, GpText *out);
 

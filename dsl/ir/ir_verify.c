@@ -1,4 +1,4 @@
-/* The verifier: structure, levels, dominance, targets. The rules of operands and results by
+/* The verifier: structure, tracks, dominance, targets. The rules of operands and results by
 ** signature are in ir_verify_sig.c. The first violation is the one that is reported. */
 #include "dsl/ir/ir_verify.h"
 
@@ -24,19 +24,12 @@ bool gp_ir_refuse(GpVerifier *v, const GpInst *inst, const char *fmt, ...) {
 static bool check_type(GpVerifier *v, const GpInst *inst, const GpIrType *t) {
     bool is_tile = t->kind == GpIrType_Tile;
     int64_t numel;
-    if (is_tile && !(v->fn->level & (GP_T | GP_L)))
-        return gp_ir_refuse(v, inst, "tiles stand at level T and L only");
-    if (t->kind == GpIrType_Tensor && v->fn->level == GP_S)
-        return gp_ir_refuse(v, inst, "tensors do not stand at level S");
+    if (is_tile && v->fn->track != GpTrack_Tile)
+        return gp_ir_refuse(v, inst, "tiles stand on the tile track only");
+    if (t->kind == GpIrType_Tensor && v->fn->track != GpTrack_Tile)
+        return gp_ir_refuse(v, inst, "tensors stand on the tile track only");
     if (is_tile && (!gp_shape_numel(&t->shape, &numel) || numel < 1 || numel > GP_MAX_TILE))
         return gp_ir_refuse(v, inst, "a tile's extents are positive, at most 2^20 elements in all");
-    if (is_tile && (v->fn->level == GP_L) != (t->layout != NULL))
-        return gp_ir_refuse(v, inst, "tiles have a layout at level L and nowhere else");
-    if (t->layout) {
-        GpShape shape = gp_layout_shape(t->layout);
-        if (!gp_shape_eq(&shape, &t->shape) || !gp_layout_covers(t->layout))
-            return gp_ir_refuse(v, inst, "the layout does not cover the tile");
-    }
     return true;
 }
 
@@ -102,9 +95,9 @@ static bool check_inst(GpVerifier *v, const GpInst *inst, const GpRegion *r) {
     if ((unsigned)inst->op >= GpOp_count) return gp_ir_refuse(v, NULL, "unknown operation");
     if (inst->parent != r || (inst->next ? inst->next->prev != inst : r->last != inst))
         return gp_ir_refuse(v, inst, "it is not linked into its region");
-    if (!(gp_op_info[inst->op].levels & v->fn->level))
-        return gp_ir_refuse(v, inst, "it does not stand at level %s",
-                            gp_ir_level_word(v->fn->level));
+    if (!(gp_op_info[inst->op].tracks >> v->fn->track & 1))
+        return gp_ir_refuse(v, inst, "it does not stand on the %s track",
+                            gp_ir_track_words[v->fn->track]);
     if (gp_op_is_terminator(inst->op) && inst->next)
         return gp_ir_refuse(v, inst, "it ends a region, but more follows");
     if (!check_operands(v, inst) || !check_attributes(v, inst) || !gp_ir_check_sig(v, inst))
@@ -160,11 +153,8 @@ static bool check_param(GpVerifier *v, const GpIrParam *param, const GpIrType *t
 
 static bool check_fn(GpVerifier *v) {
     const GpIrFn *fn = v->fn;
-    uint8_t allowed = fn->track == GpTrack_Simt   ? GP_S
-                      : fn->track == GpTrack_Tile ? GP_T | GP_L | GP_G
-                                                  : GP_ANY;
-    if (!(fn->level & allowed) || (fn->level & (fn->level - 1)))
-        return gp_ir_refuse(v, NULL, "its level does not belong to its track");
+    if (fn->track == GpTrack_None)
+        return gp_ir_refuse(v, NULL, "a kernel is of one track");
     if (fn->param_count != fn->body->param_count || fn->body->owner)
         return gp_ir_refuse(v, NULL, "its parameters do not match its body's");
     for (uint32_t i = 0; i < fn->param_count; i++)

@@ -29,10 +29,9 @@ static bool is_index(const GpIrType *t) {
 static bool has_numbers(const GpIrType *t) {
     return t->kind == GpIrType_Scalar || t->kind == GpIrType_Tile;
 }
-/* Scalars both, or tiles of one shape and layout both. */
+/* Scalars both, or tiles of one shape both. */
 static bool is_alike(const GpIrType *a, const GpIrType *b) {
-    return has_numbers(a) && a->kind == b->kind && gp_shape_eq(&a->shape, &b->shape) &&
-           a->layout == b->layout;
+    return has_numbers(a) && a->kind == b->kind && gp_shape_eq(&a->shape, &b->shape);
 }
 
 static bool is_integer(GpElem e) { return gp_elem_is_integer(e); }
@@ -267,7 +266,7 @@ static bool check_Below(V *v, I *inst) {
 static bool check_Axis(V *v, I *inst) {
     return need_counts(v, inst, 0, 1) && need(v, inst, inst->axis < 3, "the axis is 0, 1 or 2") &&
            need(v, inst,
-                is_scalar(out(inst), v->fn->level == GP_S ? GpElem_U32 : GpElem_I32),
+                is_scalar(out(inst), v->fn->track == GpTrack_Simt ? GpElem_U32 : GpElem_I32),
                 "the result is i32 on the tile track, u32 on SIMT");
 }
 

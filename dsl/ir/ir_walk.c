@@ -1,7 +1,6 @@
 /* Walking, numbering, replacing and cloning. Order is program order: an instruction, then its
 ** regions in turn, then the next instruction. */
 #include "dsl/ir/ir.h"
-#include "dsl/ir/layout.h"
 
 static void walk_region(GpRegion *r, GpWalk order, void (*visit)(GpInst *, void *), void *ud) {
     for (GpInst *inst = r->first, *next; inst; inst = next) {
@@ -117,27 +116,14 @@ typedef struct Clone {
     GpIrFn *to;
     GpValue **values; /* by id of the original */
     GpMap insts;      /* original -> copy: targets of break and continue */
-    GpMap layouts;    /* original -> copy */
 } Clone;
-
-static const GpLayout *clone_layout(Clone *c, const GpLayout *layout) {
-    if (!layout) return NULL;
-    GpLayout *copy = gp_map_get(&c->layouts, layout);
-    if (copy) return copy;
-    copy = GP_NEW(c->to->arena, GpLayout);
-    *copy = *layout;
-    gp_map_set(c->to->arena, &c->layouts, layout, copy);
-    return copy;
-}
 
 static const GpIrType *clone_type(Clone *c, const GpIrType *t) {
     switch (t->kind) {
     case GpIrType_Scalar: return gp_ir_scalar(c->to, t->elem);
     case GpIrType_Ptr: return gp_ir_ptr(c->to, t->elem, t->space);
     case GpIrType_Tensor: return gp_ir_tensor(c->to, t->elem, &t->shape);
-    case GpIrType_Tile:
-        return gp_ir_with_layout(c->to, gp_ir_tile(c->to, t->elem, &t->shape),
-                                 clone_layout(c, t->layout));
+    case GpIrType_Tile: return gp_ir_tile(c->to, t->elem, &t->shape);
     }
     gp_unreachable();
 }
@@ -225,7 +211,6 @@ GpIrFn *gp_ir_clone(GpArena *arena, const GpIrFn *fn) {
     GpIrFn *to = gp_ir_fn_make(arena, fn->name, fn->track, fn->span);
     Clone c = {.to = to, .values = GP_NEW_ARRAY(arena, GpValue *, fn->next_id)};
     to->symbol = gp_arena_copy(arena, fn->symbol, strlen(fn->symbol));
-    to->level = fn->level;
     memcpy(to->block, fn->block, sizeof to->block);
     to->max_threads = fn->max_threads;
     to->min_blocks = fn->min_blocks;

@@ -18,13 +18,13 @@ typedef enum GpLayoutDim { GpLayoutDim_Register, GpLayoutDim_Lane, GpLayoutDim_W
 
 /* bases[d][i]: the coordinate reached by setting bit i of input dimension d alone. A zero basis
 ** means that the bit does not change the coordinate (the element is held twice). */
-struct GpLayout {
+typedef struct GpLayout {
     uint8_t rank;
     uint8_t bits[GpLayoutDim_count];
     int32_t bases[GpLayoutDim_count][GP_LAYOUT_BITS][GP_MAX_RANK];
     int32_t atom[GP_MAX_RANK];   /* extents covered by the linear part */
     int32_t repeat[GP_MAX_RANK]; /* integer repetitions per axis, the slowest register digits */
-};
+} GpLayout;
 
 /* Elements one thread holds: 2^register bits x all repetitions. */
 uint32_t gp_layout_registers(const GpLayout *l);

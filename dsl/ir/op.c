@@ -2,9 +2,9 @@
 #include "dsl/ir/ir.h"
 
 const GpOpInfo gp_op_info[GpOp_count] = {
-#define GP_OP(id, spelling, levels_, sig_, effect_, algebra_, lowering, surface_, sm, ptx, doc_)   \
+#define GP_OP(id, spelling, tracks_, sig_, effect_, algebra_, lowering, surface_, sm, ptx, doc_)   \
     [GpOp_##id] = {.name = (spelling),                                                             \
-                   .levels = (levels_),                                                            \
+                   .tracks = (tracks_),                                                            \
                    .algebra = (algebra_),                                                          \
                    .sig = GpSig_##sig_,                                                            \
                    .effect = GpEffect_##effect_,                                                   \

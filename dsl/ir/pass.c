@@ -29,13 +29,12 @@ static void verify_after(const GpIrFn *fn, const char *pass) {
 #endif
 
 void gp_ir_run_passes(GpIrFn *fn, GpPassStage stage) {
-    uint8_t track = fn->track == GpTrack_Simt ? GP_S : GP_T;
     int rounds = stage == GpPassStage_Optimize ? MAX_ROUNDS : 1;
     for (bool changed = true; changed && rounds > 0; rounds--) {
         changed = false;
         for (uint32_t i = 0; i < gp_pass_count; i++) {
             const GpPassInfo *pass = &gp_pass_info[i];
-            if (pass->stage != stage || !(pass->tracks & track)) continue;
+            if (pass->stage != stage || !(pass->tracks >> fn->track & 1)) continue;
             changed |= pass->run(fn);
 #ifndef NDEBUG
             verify_after(fn, pass->name);

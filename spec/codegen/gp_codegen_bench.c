@@ -10,7 +10,7 @@
 enum { LOG_COUNT = 26, TURNS = 15, THREADS = 2 };
 
 static const char tile_text[] =
-    "fn @k tile T (%%z: tensor<? x f32> base 0 written unique aligned16 unit_stride,\n"
+    "fn @k tile (%%z: tensor<? x f32> base 0 written unique aligned16 unit_stride,\n"
     "  %%x: tensor<? x f32> base 1 aligned16 unit_stride,\n"
     "  %%y: tensor<? x f32> base 2 aligned16 unit_stride) {\n"
     "  %%b = program_id[0] : i32\n"
@@ -20,7 +20,7 @@ static const char tile_text[] =
     "  %%m = %s : tile<%d x f32>\n"
     "  store_tile %%z, %%m, %%b\n  return\n}\n";
 static const char simt_text[] =
-    "fn @k simt S, equal_lens (%y: ptr<f32, global> base 0 written unique, %y_len: u64 len 0,\n"
+    "fn @k simt, equal_lens (%y: ptr<f32, global> base 0 written unique, %y_len: u64 len 0,\n"
     "  %x: ptr<f32, global> base 1, %x_len: u64 len 1, %w: ptr<f32, global> base 2, %w_len: u64 "
     "len 2) {\n"
     "  site index 0 \"x[i]\"\n"

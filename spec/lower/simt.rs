@@ -7,7 +7,7 @@ fn vecadd(a: &[f32], b: &[f32], mut c: DisjointSlice<f32>) {
     if let Some(out) = c.get_mut(idx) { *out = a[i] + b[i]; }
 }
 //@ call vecadd(tensor f32 [1000] at 8, tensor f32 [1000], tensor f32 [1000])
-// CHECK: fn @vecadd simt S
+// CHECK: fn @vecadd simt
 // CHECK-SAME: block 256 1 1, max_threads 256, equal_lens
 // CHECK: %a: ptr<f32, global> base 0 unique unit_stride small
 // CHECK: %a_len: u64 len 0

@@ -6,7 +6,7 @@ fn add<const B: i32>(z: &mut Tensor<f32, {[B]}>, x: &Tensor<f32, {[-1]}>, y: &Te
     z.store(tx + ty);
 }
 //@ call add(part f32 [1000] tile [128], tensor f32 [1000] at 4, tensor f32 [1000] stride [2])
-// CHECK: fn @add tile T, symbol "add_128_
+// CHECK: fn @add tile, symbol "add_128_
 // CHECK: %z: tensor<? x f32> base 0 written unique aligned16 unit_stride small
 // CHECK: %x: tensor<? x f32> base 1 unique unit_stride small
 // CHECK: %y: tensor<? x f32> base 2 unique aligned16 small

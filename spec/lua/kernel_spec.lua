@@ -363,8 +363,8 @@ describe("gpu", function()
       assert.is_table(op.dtypes)
     end
     assert.are.equal(16, #names.add.dtypes)
-    assert.is_true(names.add.elementwise and names.add.levels.tile and names.add.levels.simt)
-    assert.is_false(names.thread_id.levels.tile)
+    assert.is_true(names.add.elementwise and names.add.tracks.tile and names.add.tracks.simt)
+    assert.is_false(names.thread_id.tracks.tile)
     assert.are.same({ "i64", "i32", "i16", "i8", "i4", "u64", "u32", "u16", "u8" }, names.shl.dtypes)
   end)
 
