@@ -154,12 +154,6 @@ bool gp_op_is_whole(GpOp op);
 /* The region of a reduction on two scalars. */
 LLVMValueRef gp_emit_combination(GpEmit *e, const GpInst *inst, LLVMValueRef acc, LLVMValueRef x);
 
-/* emit_check.c */
-/* Reports to the mailbox in a cold block when `ok` is false. Then goes on; with `ends`, the
-** function returns there instead. */
-void gp_emit_check(GpEmit *e, LLVMValueRef ok, uint32_t site, LLVMValueRef value,
-                   LLVMValueRef limit, bool ends);
-
 /* emit_simt.c: in the interior copy, `index` is this thread's global index and `limit` a length
 ** that the caller compared the whole block with. */
 bool gp_simt_is_in_range(const GpEmit *e, const GpValue *index, const GpValue *limit);

@@ -98,7 +98,9 @@ static void mark_likely(GpEmit *e, LLVMValueRef branch) {
                     LLVMMetadataAsValue(e->ctx, node));
 }
 
-void gp_emit_check(GpEmit *e, LLVMValueRef ok, uint32_t site, LLVMValueRef value,
+/* Reports to the mailbox in a cold block when `ok` is false. Then goes on; with `ends`, the
+** function returns there instead. */
+static void emit_check(GpEmit *e, LLVMValueRef ok, uint32_t site, LLVMValueRef value,
                    LLVMValueRef limit, bool ends) {
     LLVMBasicBlockRef bad = gp_emit_block(e, "bad"), good = gp_emit_block(e, "good");
     mark_likely(e, LLVMBuildCondBr(e->b, ok, good, bad));
@@ -121,7 +123,7 @@ static void lower_check_index(GpEmit *e, const GpInst *inst) {
     }
     LLVMValueRef ok = LLVMBuildICmp(e->b, LLVMIntULT, index, length, "");
     if (gp_pipe_reports(e, inst) && gp_async_reports(e))
-        gp_emit_check(e, ok, inst->site, index, length, false);
+        emit_check(e, ok, inst->site, index, length, false);
     gp_emit_set(e, inst->results[0], ok);
 }
 
@@ -135,7 +137,7 @@ static void lower_check_div(GpEmit *e, const GpInst *inst) {
         LLVMValueRef x = gp_emit_get(e, v);
         ok = LLVMBuildICmp(e->b, LLVMIntNE, x, LLVMConstNull(LLVMTypeOf(x)), "");
     }
-    gp_emit_check(e, ok, inst->site, zero, zero, true);
+    emit_check(e, ok, inst->site, zero, zero, true);
 }
 
 void gp_op_lower_check(GpEmit *e, const GpInst *inst) {
@@ -145,6 +147,6 @@ void gp_op_lower_check(GpEmit *e, const GpInst *inst) {
         lower_check_div(e, inst);
     } else {
         LLVMValueRef zero = gp_emit_i64(e, 0);
-        gp_emit_check(e, gp_emit_get(e, inst->operands[0]), inst->site, zero, zero, true);
+        emit_check(e, gp_emit_get(e, inst->operands[0]), inst->site, zero, zero, true);
     }
 }

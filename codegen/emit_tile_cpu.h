@@ -38,9 +38,7 @@ void gp_cpu_nest(GpEmit *e, const GpNest *nest);
 LLVMValueRef gp_cpu_eval(GpFusion *f, const GpValue *v, const GpCoords *c);
 LLVMValueRef gp_cpu_at(GpEmit *e, const GpIrType *type, LLVMValueRef buffer, const GpCoords *c);
 
-/* emit_tile_cpu_fold.c, emit_tile_cpu_mma.c */
-void gp_cpu_fold(GpEmit *e, const GpInst *inst);
-void gp_cpu_cat(GpEmit *e, const GpInst *inst);
+/* emit_tile_cpu_mma.c */
 void gp_cpu_mma(GpEmit *e, const GpInst *inst);
 
 #endif

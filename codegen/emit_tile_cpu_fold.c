@@ -62,7 +62,7 @@ static void fold_body(GpFusion *f, const GpCoords *c, void *ud) {
         gp_emit_mem_store(e, from->elem, total, gp_cpu_at(e, from, d->prefixes, at));
 }
 
-void gp_cpu_fold(GpEmit *e, const GpInst *inst) {
+static void emit_fold(GpEmit *e, const GpInst *inst) {
     GpIrType type = totals_type(inst);
     Fold d = {.inst = inst, .type = &type, .totals = gp_tile_cpu_buffer(e, &type)};
     if (inst->op == GpOp_Scan)
@@ -92,7 +92,7 @@ static void part_body(GpFusion *f, const GpCoords *c, void *ud) {
     gp_emit_mem_store(e, type->elem, v, gp_cpu_at(e, type, p->buffer, &to));
 }
 
-void gp_cpu_cat(GpEmit *e, const GpInst *inst) {
+static void emit_cat(GpEmit *e, const GpInst *inst) {
     Part p = {.inst = inst, .buffer = gp_tile_cpu_buffer(e, inst->results[0]->type)};
     for (uint32_t i = 0; i < 2; i++) {
         p.value = inst->operands[i];
@@ -105,11 +105,11 @@ void gp_cpu_cat(GpEmit *e, const GpInst *inst) {
 
 void gp_tile_cpu_whole(GpEmit *e, const GpInst *inst) {
     if (inst->op == GpOp_Cat)
-        gp_cpu_cat(e, inst);
+        emit_cat(e, inst);
     else if (inst->op == GpOp_Mma)
         gp_cpu_mma(e, inst);
     else
-        gp_cpu_fold(e, inst);
+        emit_fold(e, inst);
 }
 
 typedef struct Accessed {

@@ -64,11 +64,9 @@ void gp_gpu_fetch_ahead(GpEmit *e, const GpInst *load);
 /* emit_tile_gpu_fold.c, emit_tile_gpu_scan.c, emit_tile_gpu_mma.c */
 /* The value that the lane `mask` away holds. */
 LLVMValueRef gp_gpu_shuffle(GpEmit *e, GpElem elem, LLVMValueRef v, uint32_t mask);
-void gp_gpu_fold(GpEmit *e, const GpInst *inst);
 void gp_gpu_scan(GpEmit *e, const GpInst *inst);
 /* A scan before it, of the same tile, bound this reduction's result. */
 bool gp_gpu_has_total(GpEmit *e, const GpInst *reduce);
-void gp_gpu_cat(GpEmit *e, const GpInst *inst);
 void gp_gpu_mma(GpEmit *e, const GpInst *inst);
 typedef enum GpMmaOperand { GP_MMA_V2F16, GP_MMA_I32, GP_MMA_F64 } GpMmaOperand;
 /* A row of mma.def. */

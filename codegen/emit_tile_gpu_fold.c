@@ -167,7 +167,7 @@ static void fold_warps(GpEmit *e, Fold *d) {
     }
 }
 
-void gp_gpu_fold(GpEmit *e, const GpInst *inst) {
+static void emit_fold(GpEmit *e, const GpInst *inst) {
     if (gp_gpu_has_total(e, inst))
         return;
     Fold d = {.inst = inst, .from = gp_gpu_layout_of(e, inst->operands[0])};
@@ -196,7 +196,7 @@ static GpBound read_back(GpEmit *e, const GpShapeLayout *s, GpElem elem, LLVMVal
     return out;
 }
 
-void gp_gpu_cat(GpEmit *e, const GpInst *inst) {
+static void emit_cat(GpEmit *e, const GpInst *inst) {
     const GpShapeLayout *to = gp_gpu_layout_of(e, inst->results[0]);
     GpElem elem = inst->results[0]->type->elem;
     uint64_t bytes = (uint64_t)numel_of(&to->shape) * gp_elem_info[elem].bytes;
@@ -228,11 +228,11 @@ void gp_tile_gpu_whole(GpEmit *e, const GpInst *inst) {
         return;
     }
     if (inst->op == GpOp_Reduce)
-        gp_gpu_fold(e, inst);
+        emit_fold(e, inst);
     else if (inst->op == GpOp_Scan)
         gp_gpu_scan(e, inst);
     else if (inst->op == GpOp_Cat)
-        gp_gpu_cat(e, inst);
+        emit_cat(e, inst);
     else
         gp_gpu_mma(e, inst);
 }

@@ -45,7 +45,7 @@ GpSym gp_attr_name(GpNode *n) {
 }
 
 /* The text of a string literal, NULL when n is none. */
-GpSym gp_attr_string(const Attr *a, GpNode *n) {
+static GpSym attr_string(const Attr *a, GpNode *n) {
     if (!n || n->kind != GpNode_Lit || GP_AS(Lit, n)->tok != GpTok_Str)
         return NULL;
     GpSym text = GP_AS(Lit, n)->text;
@@ -320,14 +320,14 @@ static void read_Lang(const Attr *a) {
     };
     if (!expect_std(a))
         return;
-    a->def->lang = (GpLang)find_id(ids, GP_COUNT(ids), gp_attr_string(a, a->node->value));
+    a->def->lang = (GpLang)find_id(ids, GP_COUNT(ids), attr_string(a, a->node->value));
     check_of(a)->std->lang[a->def->lang] = a->def;
 }
 
 static void read_Op(const Attr *a) {
     if (!expect_std(a))
         return;
-    GpSym spelling = gp_attr_string(a, a->node->value);
+    GpSym spelling = attr_string(a, a->node->value);
     bool found = spelling && gp_op_find((GpStr){spelling->name, spelling->len}, &a->def->op);
     gp_assert(found);
     a->def->has_op = true;
@@ -347,11 +347,11 @@ static void read_Intrinsic(const Attr *a) {
     if (!expect_std(a))
         return;
     GpNodeList args = a->node->args;
-    GpSym id = args.len ? gp_attr_name(args.at[0]) : gp_attr_string(a, a->node->value);
+    GpSym id = args.len ? gp_attr_name(args.at[0]) : attr_string(a, a->node->value);
     gp_assert(id != NULL);
     a->def->intrinsic = (GpIntrinsic)find_id(ids, GP_COUNT(ids), id);
     a->def->track = tracks[a->def->intrinsic];
-    a->def->intrinsic_arg = args.len > 1 ? gp_attr_string(a, args.at[1]) : a->def->name;
+    a->def->intrinsic_arg = args.len > 1 ? attr_string(a, args.at[1]) : a->def->name;
 }
 
 static const struct Row {

@@ -23,9 +23,6 @@ bool gp_attr_bool(const GpAttr *a, GpNode *n);
 bool gp_attr_int(const GpAttr *a, GpNode *n, uint32_t least, uint32_t *out);
 void gp_attr_set_kernel(const GpAttr *a, GpTrack track);
 
-/* The text of a string literal; NULL when n is none. */
-GpSym gp_attr_string(const GpAttr *a, GpNode *n);
-
 /* ---- attr_entry.c: #[cutile::entry(..)] */
 void gp_attr_read_schedule(const GpAttr *a, GpScheduleKey key, GpNode *arg, GpNode *value,
                            GpSchedule *out);

@@ -64,7 +64,6 @@ typedef struct GpCursor {
 /* ---- borrow_live.c */
 void gp_borrow_live(GpBorrows *b);
 bool gp_loan_is_ignored(const GpForm *f, const GpLoan *l);        /* can meet no other access */
-void gp_step_live(const GpForm *f, const GpStep *s, GpBits live); /* live before, from live after */
 bool gp_step_uses_slot(const GpForm *f, const GpStep *s, uint32_t slot, GpOperand *out);
 bool gp_step_defines_slot(const GpStep *s, uint32_t slot);
 

@@ -11,7 +11,8 @@ static void add_live(const GpForm *f, const GpPlace *p, GpBits live) {
         gp_bits_add(live, i);
 }
 
-void gp_step_live(const GpForm *f, const GpStep *s, GpBits live) {
+/* What is live before a step, from what is live after it. */
+static void step_live(const GpForm *f, const GpStep *s, GpBits live) {
     if (s->dst && !s->dst->parent && live_of(f, s->dst) != GP_NONE)
         gp_bits_del(live, live_of(f, s->dst));
     if (s->dst && s->dst->parent && !s->dst->is_owned) /* writes through a reference read it */
@@ -61,7 +62,7 @@ static void solve_live(GpBorrows *b) {
                 gp_bits_join(b->live_out[at], b->live_in[blk->next.at[k]]);
             gp_bits_copy(live, b->live_out[at]);
             for (uint32_t k = blk->steps.len; k-- > 0;)
-                gp_step_live(f, &blk->steps.at[k], live);
+                step_live(f, &blk->steps.at[k], live);
             changed |= gp_bits_join(b->live_in[at], live);
         }
     }

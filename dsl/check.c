@@ -94,11 +94,13 @@ void gp_body_pend(GpBody *b, GpPending p) { GP_PUSH(b->c->arena, &b->pending, p)
 
 const GpType *gp_body_head(GpBody *b, const GpType *t) { return gp_shallow(b->c, t); }
 
+static void settle(GpBody *b);
+
 const GpType *gp_body_known(GpBody *b, const GpType *t) {
     t = gp_body_head(b, t);
     if (t->kind != GpTy_Infer || t->infer != GpInfer_Any)
         return t;
-    gp_body_settle(b);
+    settle(b);
     return gp_body_head(b, t);
 }
 
@@ -172,7 +174,8 @@ static void finish_range(GpBody *b, const GpPending *p) {
     gp_primary_label(d, "the trait `Step` is not implemented for `%s`", type);
 }
 
-void gp_body_settle(GpBody *b) {
+/* Tries what waits for types again; at the end nothing may wait. */
+static void settle(GpBody *b) {
     bool progress = true;
     while (progress) {
         progress = false;
@@ -189,14 +192,14 @@ void gp_body_settle(GpBody *b) {
 }
 
 static void finish_pending(GpBody *b) {
-    gp_body_settle(b);
+    settle(b);
     for (uint32_t i = 0; i < b->pending.len; i++) {
         const GpPending p = b->pending.at[i];
         if (p.kind == GpPending_Diverge && gp_body_is(b, p.type, GpTy_Infer))
             gp_unify(b->c, p.type, gp_ty_never(b->c->types));
     }
     gp_unify_defaults(b->c);
-    gp_body_settle(b);
+    settle(b);
     for (uint32_t i = 0; i < b->pending.len; i++) {
         GpPending p = b->pending.at[i];
         if (p.is_done)

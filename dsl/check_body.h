@@ -116,8 +116,6 @@ GpLocal *gp_body_find_local(const GpBody *b, GpSym name, GpSpan span);
 void gp_body_mark_macro(GpBody *b, GpNode *rules);
 GpRes *gp_body_set_res(GpBody *b, GpNode *n, GpResKind kind);
 void gp_body_pend(GpBody *b, GpPending p);
-/* Tries what waits for types again; at the end nothing may wait. */
-void gp_body_settle(GpBody *b);
 const GpType *gp_body_head(GpBody *b, const GpType *t);  /* shallow */
 const GpType *gp_body_known(GpBody *b, const GpType *t); /* the same, after trying what waits */
 const char *gp_body_name(GpBody *b, const GpType *t);    /* zonked, for messages */
@@ -147,7 +145,6 @@ const char *gp_body_describe(GpBody *b, const GpType *t);
 /* ---- check_expr.c */
 /* Types an expression; `hint` (may be NULL) only guides inference. */
 const GpType *gp_body_expr(GpBody *b, GpNode *n, const GpType *hint);
-const GpType *gp_check_path(GpBody *b, GpNode *n, const GpType *hint);
 /* Resolves a path expression that is no local; false after an error. */
 bool gp_body_resolve(GpBody *b, GpNode *n, const char *what, GpRes *out);
 const GpType *gp_body_field_type(GpBody *b, const GpDef *owner, const GpGArg *args, uint32_t count,
@@ -251,8 +248,6 @@ void gp_body_finish_cast(GpBody *b, GpNode *n);
 const GpType *gp_check_macro(GpBody *b, GpNode *n, const GpType *hint);
 
 /* ---- check_mut.c */
-/* The local that a place is part of without going through a reference; NULL when there is none. */
-GpLocal *gp_body_place_root(GpBody *b, GpNode *place);
 bool gp_body_is_place(GpBody *b, GpNode *n);
 /* `span` is the assignment, `op` its operator. */
 void gp_body_check_assignable(GpBody *b, GpNode *place, GpSpan span, GpSpan op, bool is_compound);

@@ -208,7 +208,7 @@ static const GpType *type_of_def(GpBody *b, GpNode *n, const GpRes *res) {
     return gp_body_error(b);
 }
 
-const GpType *gp_check_path(GpBody *b, GpNode *n, const GpType *hint) {
+static const GpType *check_path(GpBody *b, GpNode *n, const GpType *hint) {
     (void)hint;
     GpAstSegment *seg = only_segment(n);
     GpLocal *local =
@@ -416,7 +416,7 @@ static const GpType *check_bad(GpBody *b, GpNode *n, const GpType *hint) {
 typedef const GpType *(*CheckFn)(GpBody *b, GpNode *n, const GpType *hint);
 static const CheckFn check_fns[GpNode_count] = {
     [GpNode_Lit] = gp_check_lit,
-    [GpNode_PathExpr] = gp_check_path,
+    [GpNode_PathExpr] = check_path,
     [GpNode_Unary] = gp_check_unary,
     [GpNode_Binary] = gp_check_binary,
     [GpNode_Assign] = gp_check_assign,

@@ -70,13 +70,14 @@ bool gp_body_is_place(GpBody *b, GpNode *n) {
            (n->kind == GpNode_Unary && GP_AS(Unary, n)->op == GpTok_Star);
 }
 
-GpLocal *gp_body_place_root(GpBody *b, GpNode *place) {
+/* The local that a place is part of without going through a reference; NULL when there is none. */
+static GpLocal *place_root(GpBody *b, GpNode *place) {
     Place p = read_place(b, place);
     return p.is_through ? NULL : p.root;
 }
 
 void gp_body_mark_addressed(GpBody *b, GpNode *place) {
-    GpLocal *root = gp_body_place_root(b, place);
+    GpLocal *root = place_root(b, place);
     if (root)
         root->is_addressed = true;
 }

@@ -8,7 +8,8 @@
 /* ---- indices ----------------------------------------------------------------------------------
  */
 
-void gp_index_add(GpCheck *c, GpMap *map, const void *key, GpDef *def) {
+/* Adds def to the list under key, in the map of the module or std. */
+static void index_add(GpCheck *c, GpMap *map, const void *key, GpDef *def) {
     GpDefList *list = gp_map_get(map, key);
     if (!list) {
         list = GP_NEW(c->arena, GpDefList);
@@ -60,7 +61,7 @@ static void add_items(GpCheck *c, GpMap *items, const GpDef *owner, const GpDef 
     for (uint32_t i = 0; i < owner->item_count; i++) {
         GpDef *item = owner->items[i];
         if (item->name)
-            gp_index_add(c, items, item_key(c, item->name, adt), item);
+            index_add(c, items, item_key(c, item->name, adt), item);
     }
 }
 
@@ -70,9 +71,9 @@ void gp_index_items(GpCheck *c, GpDef *owner) {
     if (owner->kind == GpDef_Impl && owner->trait) {
         const GpDef *adt = adt_of(owner->self_type);
         const GpDef *arg = owner->trait_arg_count ? arg_adt(c, owner->trait_args) : NULL;
-        gp_index_add(c, impls, impl_key(c, owner->trait, adt, &every), owner);
+        index_add(c, impls, impl_key(c, owner->trait, adt, &every), owner);
         if (owner->trait_arg_count)
-            gp_index_add(c, impls, impl_key(c, owner->trait, adt, arg), owner);
+            index_add(c, impls, impl_key(c, owner->trait, adt, arg), owner);
     }
     if (owner->kind == GpDef_Trait) {
         add_items(c, items, owner, &any_param);
@@ -161,7 +162,8 @@ static bool has_supertrait(const GpDef *trait, const GpDef *wanted, uint32_t dep
     return false;
 }
 
-bool gp_param_has_bound(const GpDef *param, const GpDef *trait) {
+/* Whether a bound, its supertraits included, gives the parameter that trait. */
+static bool param_has_bound(const GpDef *param, const GpDef *trait) {
     for (uint32_t i = 0; i < param->bound_count; i++) {
         if (has_supertrait(param->bounds[i], trait, 0))
             return true;
@@ -316,7 +318,7 @@ bool gp_implements_with(GpCheck *c, const GpType *t, const GpDef *trait, const G
         return gp_implements(c, t->inner, trait);
     if (trait->lang == GpLang_Fn)
         return t->kind == GpTy_Closure || t->kind == GpTy_FnItem ||
-               (t->kind == GpTy_Param && gp_param_has_bound(t->def, trait));
+               (t->kind == GpTy_Param && param_has_bound(t->def, trait));
     if (t->kind == GpTy_Param && param_has(c, t->def, trait, wanted))
         return true;
     return has_impl(c, t, trait, wanted);

@@ -9,8 +9,6 @@ typedef struct GpDefList {
     uint32_t len, cap;
 } GpDefList;
 
-/* Adds def to the list under key, in the map of the module or std. */
-void gp_index_add(GpCheck *c, GpMap *map, const void *key, GpDef *def);
 /* Enters an impl or trait and its items into the indices of lookups. */
 void gp_index_items(GpCheck *c, GpDef *owner);
 /* The n-th item of that name that a value of type self can have, as far as its struct or enum
@@ -37,8 +35,6 @@ bool gp_match_impl(GpCheck *c, const GpDef *impl, const GpType *self, GpGArg **a
 /* The same for an impl of a trait with these arguments for its generics after Self; NULL: any. */
 bool gp_match_trait_impl(GpCheck *c, const GpDef *impl, const GpType *self, const GpGArg *wanted,
                          GpGArg **args);
-/* Whether a bound, its supertraits included, gives the parameter that trait. */
-bool gp_param_has_bound(const GpDef *param, const GpDef *trait);
 
 /* Type::name for a type: inherent items, then items of traits it implements. `args` are for
 ** out->generics of the item's owner; the item's own are left to the caller. */

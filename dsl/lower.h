@@ -211,7 +211,6 @@ GpJoin *gp_join_open(GpLower *lo, const GpType *type);
 void gp_join_edge(GpLower *lo, GpJoin *j, GpOp op, GpVal val);
 GpLowerPlace gp_lower_enter(GpLower *lo, GpRegion *region);
 void gp_lower_leave(GpLower *lo, GpLowerPlace at);
-void gp_lower_reset(GpLower *lo, const GpJoin *j); /* variables as at the join's opening */
 void gp_lower_set_dead(GpLower *lo);
 /* Builds the block of that region with one result per leaf that needs one, and goes on after it. */
 GpVal gp_join_finish_block(GpLower *lo, GpJoin *j, GpRegion *region);
@@ -277,7 +276,6 @@ GpValue *gp_lower_splat(GpLower *lo, GpValue *v, GpElem elem, const GpShape *sha
 GpValue *gp_lower_divisor(GpLower *lo, GpValue *y, GpSpan span);
 GpValue *gp_lower_divide(GpLower *lo, GpOp op, GpValue *x, GpValue *y, GpSpan span);
 GpValue *gp_lower_ceil_div(GpLower *lo, GpValue *x, GpValue *y);
-bool gp_lower_is_cheap(GpNode *n); /* no effect, no check: may run where Rust would not */
 
 /* ---- lower_call.c */
 GpVal gp_lower_call(GpLower *lo, GpNode *n);
@@ -293,8 +291,6 @@ void gp_lower_bind_params(GpLower *lo, const GpNodeList *params, const GpVal *ar
 
 /* ---- lower_macro.c */
 GpVal gp_lower_macro(GpLower *lo, GpNode *n);
-void gp_lower_panic(GpLower *lo, GpSpan span, const char *message);
-void gp_lower_print(GpLower *lo, const char *text, GpValue *const *values, uint32_t count);
 void gp_lower_assert(GpLower *lo, GpValue *cond, GpSpan span, const char *message);
 
 /* ---- lower_pat.c */

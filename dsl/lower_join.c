@@ -55,7 +55,8 @@ void gp_lower_leave(GpLower *lo, GpLowerPlace at) {
     gp_lower_close_scope(lo, at.scope);
 }
 
-void gp_lower_reset(GpLower *lo, const GpJoin *j) {
+/* Variables as at the join's opening. */
+static void reset_leaves(GpLower *lo, const GpJoin *j) {
     if (j->leaf_count)
         memcpy(lo->leaves.at, j->entry, j->leaf_count * sizeof(GpLeaf));
     lo->is_dead = j->was_dead;
@@ -193,7 +194,7 @@ static void end_unreachable(GpLower *lo) {
 /* Decides which leaves become results and sets the others' value after the join. */
 static void merge(GpLower *lo, GpJoin *j, GpVal *out, MergedList *list) {
     *out = gp_lower_undef(lo, j->type);
-    gp_lower_reset(lo, j);
+    reset_leaves(lo, j);
     if (!j->edges.len)
         return;
     uint32_t n = out->count;
@@ -270,7 +271,7 @@ GpVal gp_lower_if(GpLower *lo, GpValue *cond, const GpType *type, GpLowerBranch 
         GpVal v = i == 0 ? then(lo, ud) : otherwise(lo, ud);
         gp_join_edge(lo, j, GpOp_Yield, v);
         gp_lower_leave(lo, at);
-        gp_lower_reset(lo, j);
+        reset_leaves(lo, j);
     }
     lo->b.span = span;
     return finish(lo, j, (Shell){GpOp_If, &cond, 1, regions, 2});
@@ -454,7 +455,7 @@ void gp_carry_finish_for(GpLower *lo, GpCarry *c, GpValue *lower, GpValue *upper
     for (int j = 0; j < 2; j++)
         for (uint32_t i = 0; i < joins[j]->edges.len; i++)
             set_edge_operands(lo, &joins[j]->edges.at[i], list.at, list.len);
-    gp_lower_reset(lo, c->exit);
+    reset_leaves(lo, c->exit);
     GpInst *inst =
         gp_build(&lo->b, GpOp_For, operands, list.len + 3, merged_types(lo, &list), list.len);
     gp_ir_set_regions(lo->fn, inst, &c->region, 1);

@@ -9,7 +9,7 @@ void gp_lower_assert(GpLower *lo, GpValue *cond, GpSpan span, const char *messag
     inst->site = gp_ir_add_site(lo->fn, GpCheck_Assert, 0, span, message);
 }
 
-void gp_lower_panic(GpLower *lo, GpSpan span, const char *message) {
+static void lower_panic(GpLower *lo, GpSpan span, const char *message) {
     if (lo->is_dead)
         return;
     gp_lower_assert(lo, gp_build_int(&lo->b, GpElem_Bool, 0), span, message);
@@ -82,7 +82,7 @@ static GpValue *compare_args(GpLower *lo, GpAstMacro *m, GpPred pred) {
     return gp_build_int(&lo->b, GpElem_Bool, 1);
 }
 
-void gp_lower_print(GpLower *lo, const char *text, GpValue *const *values, uint32_t count) {
+static void build_print(GpLower *lo, const char *text, GpValue *const *values, uint32_t count) {
     GpInst *inst = gp_build(&lo->b, GpOp_Print, values, count, NULL, 0);
     inst->text = gp_arena_copy(lo->fn->arena, text, strlen(text));
 }
@@ -116,7 +116,7 @@ static void lower_print(GpLower *lo, GpAstMacro *m, bool is_line) {
         values[i] = gp_lower_get(lo, &v, 0);
     }
     text = unescape(lo, text ? text : "");
-    gp_lower_print(lo, is_line ? gp_arena_printf(lo->arena, "%s\n", text) : text, values, count);
+    build_print(lo, is_line ? gp_arena_printf(lo->arena, "%s\n", text) : text, values, count);
 }
 
 /* A text with one form of C's printf, as a text with {}; NULL when it has another number of them. */
@@ -149,7 +149,7 @@ GpVal gp_lower_PrintTile(GpLower *lo, const GpLowerCall *call) {
     text = text ? from_percent(lo, unescape(lo, text)) : NULL;
     GpValue *tile = gp_call_scalar(lo, call, 1);
     if (text)
-        gp_lower_print(lo, text, &tile, 1);
+        build_print(lo, text, &tile, 1);
     else
         gp_lower_refuse(lo, call->span, "`print_tko` without a literal that has one place, `%%f`");
     return gp_lower_undef(lo, call->type);
@@ -182,7 +182,7 @@ GpVal gp_lower_macro(GpLower *lo, GpNode *n) {
     case Macro_Nothing:
         break;
     case Macro_Panic:
-        gp_lower_panic(lo, n->span, message(lo, m, 0, text));
+        lower_panic(lo, n->span, message(lo, m, 0, text));
         break;
     case Macro_Other:
         gp_lower_refuse(lo, n->span, "the macro `%s!`", macro_name(m));

@@ -165,21 +165,22 @@ static GpVal logic_known(GpLower *lo, void *ud) {
     return gp_lower_one(lo, t, gp_build_int(&lo->b, GpElem_Bool, !((Logic *)ud)->is_and));
 }
 
-bool gp_lower_is_cheap(GpNode *n) {
+/* No effect and no check: it may run where Rust would not. */
+static bool is_cheap(GpNode *n) {
     n = gp_node_bare(n);
     if (n->kind == GpNode_Lit)
         return true;
     if (n->kind == GpNode_PathExpr)
         return n->res && n->res->kind == GpRes_Local;
     if (n->kind == GpNode_Cast)
-        return gp_lower_is_cheap(GP_AS(Cast, n)->operand);
+        return is_cheap(GP_AS(Cast, n)->operand);
     if (n->kind == GpNode_Unary)
-        return GP_AS(Unary, n)->op != GpTok_Star && gp_lower_is_cheap(GP_AS(Unary, n)->operand);
+        return GP_AS(Unary, n)->op != GpTok_Star && is_cheap(GP_AS(Unary, n)->operand);
     if (n->kind != GpNode_Binary)
         return false;
     GpAstBinary *b = GP_AS(Binary, n);
-    return b->op != GpTok_Slash && b->op != GpTok_Percent && gp_lower_is_cheap(b->lhs) &&
-           gp_lower_is_cheap(b->rhs);
+    return b->op != GpTok_Slash && b->op != GpTok_Percent && is_cheap(b->lhs) &&
+           is_cheap(b->rhs);
 }
 
 static GpVal lower_logic(GpLower *lo, GpAstBinary *b) {
@@ -187,7 +188,7 @@ static GpVal lower_logic(GpLower *lo, GpAstBinary *b) {
     Logic logic = {b->rhs, b->op == GpTok_AndAnd};
     GpValue *lhs = gp_lower_scalar(lo, b->lhs);
     GpScalar known;
-    if (gp_lower_is_cheap(b->rhs) && !gp_ir_const(lhs, &known)) {
+    if (is_cheap(b->rhs) && !gp_ir_const(lhs, &known)) {
         GpValue *rhs = gp_lower_scalar(lo, b->rhs);
         return gp_lower_one(lo, t, gp_build2(&lo->b, logic.is_and ? GpOp_And : GpOp_Or, lhs, rhs));
     }

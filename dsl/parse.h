@@ -118,11 +118,8 @@ void gp_parse_items(GpParser *p, uint32_t close, GpNodeVec *out);
 /* An item, or NULL with nothing consumed when none starts here. */
 GpNode *gp_parse_item(GpParser *p, GpNodeList attrs);
 bool gp_parser_at_item(const GpParser *p);
-GpNodeList gp_parse_members(GpParser *p,
-                            GpNodeList *inner); /* { items } of impls, traits, extern */
 GpNodeList gp_parse_fields(GpParser *p, const char *what);
 GpNodeList gp_parse_tuple_fields(GpParser *p);
-GpNodeList gp_parse_params(GpParser *p);
 GpNode *gp_parse_use(GpParser *p, GpNodeList attrs, GpSpan first, bool is_pub);
 GpNode *gp_parse_enum(GpParser *p, GpNodeList attrs, GpSpan first, bool is_pub);
 bool gp_parse_visibility(GpParser *p);
@@ -180,7 +177,6 @@ typedef enum GpExprFlags {
 GpNode *gp_parse_block(GpParser *p, GpNodeVec *inner); /* inner NULL: kept by the block */
 GpNode *gp_parse_expr(GpParser *p);
 GpNode *gp_parse_expr_with(GpParser *p, unsigned flags);
-GpNode *gp_parse_binary(GpParser *p, unsigned min_power, unsigned flags);
 GpNode *gp_parse_primary(GpParser *p, unsigned flags);
 GpNode *gp_parse_postfix(GpParser *p, GpNode *base, GpSpan first);
 GpNode *gp_parse_lit(GpParser *p);     /* NULL when no literal is here */
@@ -188,11 +184,7 @@ GpNode *gp_parse_neg_lit(GpParser *p); /* -lit too */
 GpNode *gp_parse_if(GpParser *p);
 GpNode *gp_parse_match(GpParser *p);
 GpNode *gp_parse_loop(GpParser *p); /* [label:] while, loop, for, block */
-GpNode *gp_parse_closure(GpParser *p, unsigned flags);
-GpNode *gp_parse_jump(GpParser *p, unsigned flags); /* break, continue, return */
 bool gp_node_is_block_like(const GpNode *n);
 bool gp_parser_at_expr(const GpParser *p);
-/* Exprs = [Expr {"," Expr} [","]], up to and with close; true when the last comma was there. */
-bool gp_parse_exprs(GpParser *p, GpTok close, GpNodeVec *out);
 
 #endif

@@ -11,6 +11,9 @@ enum {
     Power_Prefix = 27
 };
 
+static GpNode *parse_binary(GpParser *p, unsigned min_power, unsigned flags);
+static GpNode *parse_closure(GpParser *p, unsigned flags);
+
 bool gp_parser_at_expr(const GpParser *p) {
     static const GpTok starts[] = {
         GpTok_Name,     GpTok_Lifetime, GpTok_Int,        GpTok_Float,  GpTok_Str,
@@ -46,7 +49,7 @@ static GpNode *parse_unary(GpParser *p, unsigned flags) {
     GpSpan first = gp_parser_span(p);
     GpTok op = p->tok.tok;
     gp_parser_bump(p);
-    GpNode *operand = gp_parse_binary(p, Power_Prefix, flags & GpExpr_NoStruct);
+    GpNode *operand = parse_binary(p, Power_Prefix, flags & GpExpr_NoStruct);
     GpAstUnary *unary = GP_PARSER_NEW(p, Unary, first);
     unary->op = op;
     unary->operand = operand;
@@ -64,7 +67,7 @@ static GpNode *parse_borrow(GpParser *p, unsigned flags) {
     bool is_mut = gp_parser_eat(p, GpTok_Mut);
     if (is_raw && !is_mut)
         gp_parser_eat(p, GpTok_Const);
-    GpNode *operand = gp_parse_binary(p, Power_Prefix, flags & GpExpr_NoStruct);
+    GpNode *operand = parse_binary(p, Power_Prefix, flags & GpExpr_NoStruct);
     GpAstBorrow *borrow = GP_PARSER_NEW(p, Borrow, first);
     borrow->is_raw = is_raw;
     borrow->is_mut = is_mut;
@@ -78,7 +81,7 @@ static GpNode *parse_range(GpParser *p, GpNode *lo, unsigned flags) {
     unsigned power = gp_tok_info[p->tok.tok].rbp;
     bool is_closed = p->tok.tok == GpTok_DotDotEq;
     gp_parser_bump(p);
-    GpNode *hi = at_operand(p, flags) ? gp_parse_binary(p, power, flags & GpExpr_NoStruct) : NULL;
+    GpNode *hi = at_operand(p, flags) ? parse_binary(p, power, flags & GpExpr_NoStruct) : NULL;
     if (is_closed && !hi && gp_parser_may_report(p)) {
         GpDiag *d = gp_diag(p->diags, GpDiag_E0586, op);
         gp_suggest(d, op, "..", "use `..` instead");
@@ -102,7 +105,7 @@ static GpNode *parse_let_cond(GpParser *p, unsigned flags) {
     gp_parser_bump(p);
     GpNode *pat = gp_parse_pat(p), *init = NULL;
     if (gp_parser_expect(p, GpTok_Eq))
-        init = gp_parse_binary(p, Power_AfterAnd, flags & GpExpr_NoStruct);
+        init = parse_binary(p, Power_AfterAnd, flags & GpExpr_NoStruct);
     GpAstLetCond *let = GP_PARSER_NEW(p, LetCond, first);
     let->pat = pat;
     let->init = init;
@@ -110,7 +113,7 @@ static GpNode *parse_let_cond(GpParser *p, unsigned flags) {
 }
 
 /* Break = "break" [Label] [Expr]; Continue = "continue" [Label]; Return = "return" [Expr] */
-GpNode *gp_parse_jump(GpParser *p, unsigned flags) {
+static GpNode *parse_jump(GpParser *p, unsigned flags) {
     GpSpan first = gp_parser_span(p);
     GpTok tok = p->tok.tok;
     GpSym label = NULL;
@@ -121,7 +124,7 @@ GpNode *gp_parse_jump(GpParser *p, unsigned flags) {
     if (has_label)
         label = gp_parse_label(p);
     if (tok != GpTok_Continue && at_operand(p, flags))
-        value = gp_parse_binary(p, 0, flags & GpExpr_NoStruct);
+        value = parse_binary(p, 0, flags & GpExpr_NoStruct);
     if (tok == GpTok_Continue) {
         GpAstContinue *jump = GP_PARSER_NEW(p, Continue, first);
         jump->label = label;
@@ -150,9 +153,9 @@ static GpNode *parse_prefix(GpParser *p, unsigned flags) {
     if (tok == GpTok_Let)
         return parse_let_cond(p, flags);
     if (tok == GpTok_Or || tok == GpTok_OrOr || tok == GpTok_Move)
-        return gp_parse_closure(p, flags);
+        return parse_closure(p, flags);
     if (tok == GpTok_Break || tok == GpTok_Continue || tok == GpTok_Return)
-        return gp_parse_jump(p, flags);
+        return parse_jump(p, flags);
     GpSpan first = gp_parser_span(p);
     GpNode *base = gp_parse_primary(p, flags);
     /* A block in statement position is a statement; only `.` and `?` make it an operand. */
@@ -270,7 +273,7 @@ static GpNode *parse_infix(GpParser *p, GpNode *lhs, unsigned flags) {
         gp_diag(p->diags, GpDiag_G0008, op_span, "`||` operators in let chain conditions");
     }
     gp_parser_bump(p);
-    GpNode *rhs = gp_parse_binary(p, gp_tok_info[op].rbp, rhs_flags);
+    GpNode *rhs = parse_binary(p, gp_tok_info[op].rbp, rhs_flags);
     if (gp_tok_info[op].lbp == gp_tok_info[op].rbp) {
         GpAstAssign *assign = GP_PARSER_NEW(p, Assign, lhs->span);
         assign->lhs = lhs;
@@ -288,7 +291,7 @@ static GpNode *parse_infix(GpParser *p, GpNode *lhs, unsigned flags) {
 }
 
 /* Binary = Prefix {Operator Binary}, by binding power */
-GpNode *gp_parse_binary(GpParser *p, unsigned min_power, unsigned flags) {
+static GpNode *parse_binary(GpParser *p, unsigned min_power, unsigned flags) {
     uint32_t outer = p->height;
     p->height = 0;
     GpNode *lhs = gp_parser_enter(p) ? parse_prefix(p, flags) : gp_parser_bad(p);
@@ -314,12 +317,12 @@ GpNode *gp_parse_binary(GpParser *p, unsigned min_power, unsigned flags) {
 }
 
 /* Expr = Binary */
-GpNode *gp_parse_expr(GpParser *p) { return gp_parse_binary(p, 0, 0); }
+GpNode *gp_parse_expr(GpParser *p) { return parse_binary(p, 0, 0); }
 
-GpNode *gp_parse_expr_with(GpParser *p, unsigned flags) { return gp_parse_binary(p, 0, flags); }
+GpNode *gp_parse_expr_with(GpParser *p, unsigned flags) { return parse_binary(p, 0, flags); }
 
 /* Closure = ["move"] ("||" | "|" [PatNoOr [":" Type] {"," ..}] "|") (Expr | "->" Type Block) */
-GpNode *gp_parse_closure(GpParser *p, unsigned flags) {
+static GpNode *parse_closure(GpParser *p, unsigned flags) {
     GpSpan first = gp_parser_span(p);
     GpNodeVec params = {0};
     GpNode *ret = NULL;
@@ -343,7 +346,7 @@ GpNode *gp_parse_closure(GpParser *p, unsigned flags) {
     }
     if (gp_parser_eat(p, GpTok_Arrow))
         ret = gp_parse_type_no_bounds(p);
-    GpNode *body = ret ? gp_parse_block(p, NULL) : gp_parse_binary(p, 0, flags & GpExpr_NoStruct);
+    GpNode *body = ret ? gp_parse_block(p, NULL) : parse_binary(p, 0, flags & GpExpr_NoStruct);
     GpAstClosure *closure = GP_PARSER_NEW(p, Closure, first);
     closure->is_move = is_move;
     closure->params = gp_parser_list(&params);

@@ -113,7 +113,7 @@ static GpNode *parse_param(GpParser *p) {
 }
 
 /* Params = "(" [Param {"," Param} [","]] ")" */
-GpNodeList gp_parse_params(GpParser *p) {
+static GpNodeList parse_params(GpParser *p) {
     GpNodeVec params = {0};
     uint32_t close = p->partner[p->at];
     if (!gp_parser_expect(p, GpTok_LParen))
@@ -136,7 +136,7 @@ static GpNode *parse_fn(GpParser *p, GpNodeList attrs, GpSpan first, bool is_pub
     GpFnHead head = parse_fn_head(p);
     GpSym name = gp_parser_expect_name(p);
     GpNodeList generics = gp_parse_generics(p);
-    GpNodeList params = gp_parse_params(p);
+    GpNodeList params = parse_params(p);
     GpNode *ret = gp_parse_ret(p), *body = NULL;
     GpNodeList where = gp_parse_where(p);
     GpNodeVec inner = {0};
@@ -308,6 +308,19 @@ static GpNode *parse_union(GpParser *p, GpNodeList attrs, GpSpan first, bool is_
     return &u->node;
 }
 
+/* Members = "{" {InnerAttr} {Item} "}" */
+static GpNodeList parse_members(GpParser *p, GpNodeList *inner) {
+    GpNodeVec items = {0}, attrs = {0};
+    uint32_t close = p->partner[p->at];
+    if (gp_parser_expect(p, GpTok_LBrace)) {
+        gp_parse_inner_attrs(p, &attrs);
+        gp_parse_items(p, close, &items);
+        gp_parser_expect(p, GpTok_RBrace);
+    }
+    *inner = gp_parser_list(&attrs);
+    return gp_parser_list(&items);
+}
+
 /* Trait = ["unsafe"] "trait" Name [Generics] [":" Bounds] [Where] Members */
 static GpNode *parse_trait(GpParser *p, GpNodeList attrs, GpSpan first, bool is_pub) {
     bool is_unsafe = gp_parser_eat(p, GpTok_Unsafe);
@@ -317,7 +330,7 @@ static GpNode *parse_trait(GpParser *p, GpNodeList attrs, GpSpan first, bool is_
     if (gp_parser_eat(p, GpTok_Colon))
         bounds = gp_parse_bounds(p);
     GpNodeList where = gp_parse_where(p), inner = {0};
-    GpNodeList items = gp_parse_members(p, &inner);
+    GpNodeList items = parse_members(p, &inner);
     GpAstTrait *t = GP_PARSER_NEW(p, Trait, first);
     t->attrs = gp_parser_join(p, attrs, inner);
     t->is_pub = is_pub;
@@ -346,7 +359,7 @@ static GpNode *parse_impl(GpParser *p, GpNodeList attrs, GpSpan first) {
         self_type = gp_parse_type(p);
     }
     GpNodeList where = gp_parse_where(p);
-    GpNodeList items = gp_parse_members(p, &inner);
+    GpNodeList items = parse_members(p, &inner);
     GpAstImpl *impl = GP_PARSER_NEW(p, Impl, first);
     impl->attrs = gp_parser_join(p, attrs, inner);
     impl->is_unsafe = is_unsafe;
@@ -369,7 +382,7 @@ static GpNode *parse_extern(GpParser *p, GpNodeList attrs, GpSpan first) {
     }
     GpNodeList inner = {0};
     GpNode *abi = gp_parse_abi(p);
-    GpNodeList items = gp_parse_members(p, &inner);
+    GpNodeList items = parse_members(p, &inner);
     GpAstExtern *e = GP_PARSER_NEW(p, Extern, first);
     e->attrs = gp_parser_join(p, attrs, inner);
     e->is_unsafe = is_unsafe;
@@ -478,17 +491,4 @@ void gp_parse_items(GpParser *p, uint32_t close, GpNodeVec *out) {
         }
         gp_parser_recover(p, start, close, GpTok_Semi);
     }
-}
-
-/* Members = "{" {InnerAttr} {Item} "}" */
-GpNodeList gp_parse_members(GpParser *p, GpNodeList *inner) {
-    GpNodeVec items = {0}, attrs = {0};
-    uint32_t close = p->partner[p->at];
-    if (gp_parser_expect(p, GpTok_LBrace)) {
-        gp_parse_inner_attrs(p, &attrs);
-        gp_parse_items(p, close, &items);
-        gp_parser_expect(p, GpTok_RBrace);
-    }
-    *inner = gp_parser_list(&attrs);
-    return gp_parser_list(&items);
 }

@@ -70,7 +70,8 @@ GpNode *gp_parse_neg_lit(GpParser *p) {
     return &unary->node;
 }
 
-bool gp_parse_exprs(GpParser *p, GpTok close, GpNodeVec *out) {
+/* Exprs = [Expr {"," Expr} [","]], up to and with close; true when the last comma was there. */
+static bool parse_exprs(GpParser *p, GpTok close, GpNodeVec *out) {
     bool has_comma = false;
     while (!gp_parser_is(p, close) && !p->parked) {
         GpNode *arg = gp_parse_expr(p);
@@ -88,7 +89,7 @@ static GpNode *parse_paren(GpParser *p) {
     GpSpan first = gp_parser_span(p);
     GpNodeVec items = {0};
     gp_parser_expect(p, GpTok_LParen);
-    bool has_comma = gp_parse_exprs(p, GpTok_RParen, &items);
+    bool has_comma = parse_exprs(p, GpTok_RParen, &items);
     if (items.len == 1 && !has_comma) {
         GpAstParen *paren = GP_PARSER_NEW(p, Paren, first);
         paren->operand = items.at[0];
@@ -116,7 +117,7 @@ static GpNode *parse_array(GpParser *p) {
         }
         GP_PUSH(p->arena, &items, value);
         if (gp_parser_eat_comma(p, GpTok_RBracket))
-            gp_parse_exprs(p, GpTok_RBracket, &items);
+            parse_exprs(p, GpTok_RBracket, &items);
         else
             gp_parser_expect(p, GpTok_RBracket);
     } else {
@@ -307,7 +308,7 @@ static GpNode *parse_member(GpParser *p, GpNode *base, GpSpan first) {
     }
     GpNodeVec args = {0};
     if (gp_parser_expect(p, GpTok_LParen))
-        gp_parse_exprs(p, GpTok_RParen, &args);
+        parse_exprs(p, GpTok_RParen, &args);
     GpAstMethodCall *call = GP_PARSER_NEW(p, MethodCall, first);
     call->receiver = base;
     call->name = name;
@@ -320,7 +321,7 @@ static GpNode *parse_member(GpParser *p, GpNode *base, GpSpan first) {
 static GpNode *parse_call(GpParser *p, GpNode *callee, GpSpan first) {
     GpNodeVec args = {0};
     gp_parser_bump(p);
-    gp_parse_exprs(p, GpTok_RParen, &args);
+    parse_exprs(p, GpTok_RParen, &args);
     GpAstCall *call = GP_PARSER_NEW(p, Call, first);
     call->callee = callee;
     call->args = gp_parser_list(&args);

@@ -89,7 +89,6 @@ GpPlace *gp_build_local(GpBuild *b, const GpLocal *l);
 /* ---- place_closure.c */
 void gp_build_closure(GpBuild *b, GpPlace *dst, GpNode *n);
 const GpClosureForm *gp_find_closure(const GpForm *f, const GpNode *n);
-void gp_build_body(GpBuild *b, GpNode *body, GpSpan end);
 
 static inline GpPlace *gp_form_place(const GpForm *f, uint32_t slot) {
     return f->slots.at[slot].place;

@@ -42,8 +42,7 @@ static GpForm *make_form(GpCheck *c, GpDef *fn, GpForm *outer, const GpNode *clo
     return f;
 }
 
-void gp_build_body(GpBuild *b, GpNode *body, GpSpan end) {
-    (void)end;
+static void build_body(GpBuild *b, GpNode *body) {
     gp_build_into(b, b->ret, body);
     gp_scope_pop(b);
     gp_build_goto(b, b->exit);
@@ -99,7 +98,7 @@ GpForm *gp_form_make(GpCheck *c, GpDef *fn) {
         else if (p->kind == GpNode_Param)
             take_param(&b, GP_AS(Param, p)->pat, fn->sig.params[i], sig.params[i]);
     }
-    gp_build_body(&b, ast->body, ast->body->span);
+    build_body(&b, ast->body);
     gp_form_finish(f);
     return f;
 }
@@ -255,7 +254,7 @@ void gp_build_closure(GpBuild *b, GpPlace *dst, GpNode *n) {
     for (uint32_t i = 0; i < ast->params.len; i++)
         take_param(&inner, GP_AS(Param, ast->params.at[i])->pat, ast->params.at[i]->type,
                    gp_regions_fresh(f, ast->params.at[i]->type));
-    gp_build_body(&inner, ast->body, n->span);
+    build_body(&inner, ast->body);
     gp_form_finish(f);
     find_captures(f, cl);
     gp_map_set(b->arena, &b->f->closures, n, cl);

@@ -65,8 +65,6 @@ bool gp_is_visible(const GpDef *def, GpDef *scope);
 bool gp_is_field_visible(const GpDef *def, uint32_t field, GpDef *scope);
 void gp_report_private(GpCheck *c, const GpDef *def, GpSpan use); /* E0603, E0624 */
 void gp_note_unknown_globs(GpCheck *c, GpDef *scope, GpDiag *d);
-/* The import of an unknown crate that would define the name; NULL when none does. */
-const GpImport *gp_find_unknown_import(GpCheck *c, GpDef *scope, GpSym name);
 /* Why a name that was not found is missing, where that is known: its import is of an unknown
 ** crate (E0432), or a peer has it and it is not there yet (G0211). False: not reported. */
 bool gp_report_unknown_import(GpCheck *c, GpDef *scope, GpSym name, GpSpan use);

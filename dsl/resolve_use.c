@@ -345,8 +345,8 @@ void gp_note_unknown_globs(GpCheck *c, GpDef *scope, GpDiag *d) {
 
 /* ---- unknown crates ------------------------------------------------------------------------- */
 
-const GpImport *gp_find_unknown_import(GpCheck *c, GpDef *scope, GpSym name) {
-    (void)c;
+/* The import of an unknown crate that would define the name; NULL when none does. */
+static const GpImport *find_unknown_import(GpDef *scope, GpSym name) {
     for (GpDef *at = scope; at; at = at->parent) {
         const GpImport *im = at->imports ? gp_map_get(&at->imports->unknown, name) : NULL;
         if (im)
@@ -394,7 +394,7 @@ bool gp_report_peer_name(GpCheck *c, GpSym name, GpSpan use) {
 }
 
 bool gp_report_unknown_import(GpCheck *c, GpDef *scope, GpSym name, GpSpan use) {
-    const GpImport *im = gp_find_unknown_import(c, scope, name);
+    const GpImport *im = find_unknown_import(scope, name);
     if (im && im->is_reported)
         return true;
     if (!im || (im->name == name && im->path_len && gp_find_crate(c, im->path[0])))

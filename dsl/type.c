@@ -57,7 +57,7 @@ static const void *garg_key(GpGArg a) {
     gp_unreachable();
 }
 
-bool gp_garg_eq(GpGArg a, GpGArg b) { return a.kind == b.kind && garg_key(a) == garg_key(b); }
+static bool garg_eq(GpGArg a, GpGArg b) { return a.kind == b.kind && garg_key(a) == garg_key(b); }
 
 static bool shape_has_infer(const GpShapeTy *sh) {
     if (sh->kind == GpShape_Infer)
@@ -128,7 +128,7 @@ static bool same_type(const void *x, const void *y) {
         a->def != b->def || a->node != b->node || a->arg_count != b->arg_count)
         return false;
     for (uint32_t i = 0; i < a->arg_count; i++) {
-        if (!gp_garg_eq(a->args[i], b->args[i]))
+        if (!garg_eq(a->args[i], b->args[i]))
             return false;
     }
     return true;

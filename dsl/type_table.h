@@ -46,7 +46,6 @@ const GpType *gp_map_type(const GpTypeMap *m, const GpType *t);
 const GpConst *gp_map_const(const GpTypeMap *m, const GpConst *c);
 const GpShapeTy *gp_map_shape(const GpTypeMap *m, const GpShapeTy *sh);
 GpGArg gp_map_garg(const GpTypeMap *m, GpGArg a);
-bool gp_garg_eq(GpGArg a, GpGArg b);
 bool gp_garg_has_infer(GpGArg a);
 
 #endif

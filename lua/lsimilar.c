@@ -23,7 +23,8 @@ static void consider_fields(GpLuaSimilar *s, const char *usage) {
     }
 }
 
-void gp_lua_consider_functions(GpLuaSimilar *s, const GpLuaFn *fns) {
+/* The names of functions, and the fields that the usage of their __index lists. */
+static void consider_functions(GpLuaSimilar *s, const GpLuaFn *fns) {
     for (const GpLuaFn *f = fns; f->name; f++) {
         if (strcmp(f->name, "__index") == 0) consider_fields(s, f->usage);
         else if (strncmp(f->name, "__", 2) != 0) gp_lua_consider(s, f->name, strlen(f->name));
@@ -42,7 +43,7 @@ int gp_lua_refuse_similar(lua_State *L, const GpLuaSimilar *s, const char *what)
 
 int gp_lua_missing_field(lua_State *L, const char *type, const GpLuaFn *fns) {
     GpLuaSimilar s = {.wanted = lua_tostring(L, 2)};
-    gp_lua_consider_functions(&s, fns);
+    consider_functions(&s, fns);
     return gp_lua_refuse_similar(L, &s, type);
 }
 
@@ -61,7 +62,7 @@ static int missing_function(lua_State *L) {
     }
     GpLuaSimilar s = {.wanted = lua_tostring(L, 2)};
     for (const GpLuaFn *const *table = gp_lua_functions; *table; table++)
-        gp_lua_consider_functions(&s, *table);
+        consider_functions(&s, *table);
     return gp_lua_refuse_similar(L, &s, "gpulua");
 }
 

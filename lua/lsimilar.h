@@ -14,8 +14,6 @@ typedef struct GpLuaSimilar {
 } GpLuaSimilar;
 
 void gp_lua_consider(GpLuaSimilar *s, const char *name, size_t len);
-/* The names of functions, and the fields that the usage of their __index lists. */
-void gp_lua_consider_functions(GpLuaSimilar *s, const GpLuaFn *fns);
 /* Raises "`what` has no `wanted`; did you mean `name`?", or pushes nil and returns 1. */
 int gp_lua_refuse_similar(lua_State *L, const GpLuaSimilar *s, const char *what);
 /* All of it for the name at index 2, which is a string. */

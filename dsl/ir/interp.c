@@ -15,7 +15,8 @@ int64_t gp_interp_numel(const GpIrType *t) {
     return n;
 }
 
-void gp_interp_fail(GpInterp *in, const GpInst *inst, int64_t value, int64_t limit) {
+/* Reports a failed check at the instruction's site unless another was first. */
+static void fail(GpInterp *in, const GpInst *inst, int64_t value, int64_t limit) {
     GpMailbox *box = in->mailbox;
     uint32_t empty = 0;
     if (!box || !__atomic_compare_exchange_n(&box->state, &empty, 1, false, __ATOMIC_ACQ_REL,
@@ -183,7 +184,7 @@ GpFlow gp_interp_CheckIndex(GpInterp *in, const GpInst *inst) {
                        (gp_elem_is_signed(length.elem) && length.i < 0);
     bool ok = !is_negative && index.u < length.u;
     *gp_interp_result(in, inst) = (GpScalar){.elem = GpElem_Bool, .u = ok};
-    if (!ok) gp_interp_fail(in, inst, index.i, length.i);
+    if (!ok) fail(in, inst, index.i, length.i);
     return GpFlow_Next;
 }
 
@@ -192,7 +193,7 @@ GpFlow gp_interp_CheckDiv(GpInterp *in, const GpInst *inst) {
     int64_t n = gp_interp_numel(inst->operands[0]->type);
     for (int64_t e = 0; e < n; e++) {
         if (divisor[e].u != 0) continue;
-        gp_interp_fail(in, inst, 0, 0);
+        fail(in, inst, 0, 0);
         return GpFlow_Return;
     }
     return GpFlow_Next;
@@ -200,7 +201,7 @@ GpFlow gp_interp_CheckDiv(GpInterp *in, const GpInst *inst) {
 
 GpFlow gp_interp_Assert(GpInterp *in, const GpInst *inst) {
     if (gp_interp_get(in, inst, 0).u) return GpFlow_Next;
-    gp_interp_fail(in, inst, 0, 0);
+    fail(in, inst, 0, 0);
     return GpFlow_Return;
 }
 

@@ -46,8 +46,6 @@ static inline GpScalar *gp_interp_result(const GpInterp *in, const GpInst *inst)
 }
 /* Number of elements of a value: 1, or a tile's. */
 int64_t gp_interp_numel(const GpIrType *t);
-/* Reports a failed check at the instruction's site unless another was first. */
-void gp_interp_fail(GpInterp *in, const GpInst *inst, int64_t value, int64_t limit);
 
 /* Runs a region to its end, or to where it is left. */
 GpFlow gp_interp_region(GpInterp *in, const GpRegion *r);

@@ -35,7 +35,7 @@ typedef struct Printer {
     uint32_t value_count;
 } Printer;
 
-void gp_ir_print_type(const GpIrType *t, GpText *out) {
+static void print_type(const GpIrType *t, GpText *out) {
     const char *elem = gp_elem_info[t->elem].name;
     if (t->kind == GpIrType_Scalar) {
         gp_text_puts(out, elem);
@@ -146,7 +146,7 @@ static void print_label(Printer *p, const GpInst *labelled) {
 static void print_types(Printer *p, GpValue *const *values, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
         gp_text_puts(p->out, i ? ", " : " : ");
-        gp_ir_print_type(values[i]->type, p->out);
+        print_type(values[i]->type, p->out);
     }
 }
 
@@ -172,7 +172,7 @@ static void print_inst(Printer *p, const GpInst *inst, int depth) {
 static void print_region(Printer *p, const GpRegion *r, int depth) {
     for (uint32_t i = 0; i < r->param_count; i++) {
         gp_text_printf(p->out, "%s%%%s: ", i ? ", " : "(", define_name(p, r->params[i]));
-        gp_ir_print_type(r->params[i]->type, p->out);
+        print_type(r->params[i]->type, p->out);
     }
     gp_text_puts(p->out, r->param_count ? ") {\n" : "{\n");
     for (const GpInst *inst = r->first; inst; inst = inst->next) print_inst(p, inst, depth + 1);
@@ -221,7 +221,7 @@ static void print_header(Printer *p, const GpIrFn *fn) {
     for (uint32_t i = 0; i < fn->param_count; i++) {
         const GpIrParam *param = &fn->params[i];
         gp_text_printf(out, "%s\n    %%%s: ", i ? "," : "", define_name(p, fn->body->params[i]));
-        gp_ir_print_type(fn->body->params[i]->type, out);
+        print_type(fn->body->params[i]->type, out);
         gp_text_printf(out, " %s %u", gp_ir_param_words[param->kind], (unsigned)param->arg);
         for (int f = 0; f < GP_FACT_COUNT; f++) {
             const bool *fact = (const bool *)((const char *)param + gp_ir_fact_words[f].offset);

@@ -66,6 +66,4 @@ static inline bool gp_ir_carries(const GpInst *inst, GpIrAttr attr) {
 /* True when text leaves the attribute out. */
 bool gp_ir_attr_is_silent(const GpInst *inst, GpIrAttr attr);
 
-void gp_ir_print_type(const GpIrType *t, GpText *out);
-
 #endif
