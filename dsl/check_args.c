@@ -40,6 +40,13 @@ static const char *fn_text(GpBody *b, const GpType *const *params, uint32_t coun
     return gp_arena_printf(b->c->arena, "fn(%s) -> %s", list, gp_body_name(b, ret));
 }
 
+GpDiag *gp_body_wrong_count(GpBody *b, GpSpan span, const char *what, uint32_t want, uint32_t has) {
+    return gp_diag(b->c->diags, GpDiag_E0593, span,
+                   gp_arena_printf(b->c->arena,
+                                   "%s is expected to take %u argument%s, but it takes %u argument%s",
+                                   what, want, gp_plural(want), has, gp_plural(has)));
+}
+
 /* An argument for a parameter of type F: Fn(A, B) -> C: a closure takes its types from the bound, a
 ** function must have them. */
 static void check_callable(GpBody *b, const GpCallee *c, GpNode *arg, const GpType *param,
@@ -64,7 +71,12 @@ static void check_callable(GpBody *b, const GpCallee *c, GpNode *arg, const GpTy
     if (t->kind != GpTy_FnItem)
         return;
     GpFnSig sig = gp_sig_subst(b->c, t->def, t->args, t->arg_count);
-    bool fits = sig.param_count == count && gp_body_unify(b, ret, sig.ret, arg->span);
+    if (sig.param_count != count) {
+        gp_primary_label(gp_body_wrong_count(b, arg->span, "function", count, sig.param_count),
+                         "expected function that takes %u argument%s", count, gp_plural(count));
+        return;
+    }
+    bool fits = gp_body_unify(b, ret, sig.ret, arg->span);
     for (uint32_t i = 0; fits && i < count; i++)
         fits = gp_body_unify(b, want[i], sig.params[i], arg->span);
     if (!fits)

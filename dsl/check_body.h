@@ -186,6 +186,14 @@ const GpType *gp_check_call(GpBody *b, GpNode *n, const GpType *hint);
 /* At the end of the body the arguments in res must meet the bounds of its def. */
 void gp_body_pend_bounds(GpBody *b, const GpRes *res, GpNode *n);
 void gp_body_use_fn(GpBody *b, const GpDef *def, GpSpan span);
+/* A variant of named fields that stands for a value (E0533). */
+const GpType *gp_body_report_fields(GpBody *b, const GpDef *variant, GpSpan span);
+/* E0603 when a field is private here. */
+void gp_body_check_constructor(GpBody *b, const GpDef *def, GpSpan span);
+
+/* ---- check_args.c */
+/* A callable of another number of parameters than its bound has (E0593). */
+GpDiag *gp_body_wrong_count(GpBody *b, GpSpan span, const char *what, uint32_t want, uint32_t has);
 
 /* ---- check_method.c */
 const GpType *gp_check_method(GpBody *b, GpNode *n, const GpType *hint);

@@ -55,6 +55,8 @@ static bool is_const_body(const GpBody *b) {
 }
 
 void gp_body_use_fn(GpBody *b, const GpDef *def, GpSpan span) {
+    if (def->kind != GpDef_Fn) /* a constructor */
+        return;
     GP_PUSH(b->c->arena, &b->calls, ((GpCallEdge){def, span}));
     if (def->is_unsafe)
         gp_body_need_unsafe(
@@ -108,18 +110,30 @@ static const GpType *check_fn_call(GpBody *b, GpNode *n, GpAstCall *call, const 
     return sig.ret;
 }
 
+const GpType *gp_body_report_fields(GpBody *b, const GpDef *variant, GpSpan span) {
+    GpDiag *d = gp_diag(b->c->diags, GpDiag_E0533, span, gp_body_text(b, span));
+    gp_primary_label(d, "not a value");
+    gp_help(d, "it has named fields: `%s { %s: .. }`", gp_body_text(b, span),
+            variant->field_names[0]->name);
+    return gp_body_error(b);
+}
+
+void gp_body_check_constructor(GpBody *b, const GpDef *def, GpSpan span) {
+    for (uint32_t i = 0; i < def->field_count; i++)
+        if (!gp_is_field_visible(def, i, b->fn)) {
+            GpDiag *d = gp_diag(b->c->diags, GpDiag_E0603, span, "tuple struct constructor",
+                                def->name->name);
+            gp_primary_label(d, "private tuple struct constructor");
+            gp_label(d, def->field_spans[i], "this field is private");
+            return;
+        }
+}
+
 static const GpType *check_construct(GpBody *b, GpNode *n, GpAstCall *call, const GpRes *res,
                                      const GpType *hint) {
     GpDef *def = res->def;
     const GpType *type = gp_body_adt_of(b, res);
-    for (uint32_t i = 0; i < def->field_count; i++)
-        if (!gp_is_field_visible(def, i, b->fn)) {
-            GpDiag *d = gp_diag(b->c->diags, GpDiag_E0603, call->callee->span,
-                                "tuple struct constructor", def->name->name);
-            gp_primary_label(d, "private tuple struct constructor");
-            gp_label(d, def->field_spans[i], "this field is private");
-            break;
-        }
+    gp_body_check_constructor(b, def, call->callee->span);
     GpRes *own = gp_body_set_res(b, n, GpRes_Construct);
     *own = *res;
     own->kind = GpRes_Construct;
@@ -215,13 +229,8 @@ const GpType *gp_check_call(GpBody *b, GpNode *n, const GpType *hint) {
         return check_construct(b, n, call, &found, hint);
     gp_forget_args(b, call->args);
     callee->type = gp_body_error(b);
-    if (found.def->kind == GpDef_Variant && found.def->field_count) {
-        GpDiag *d = gp_diag(b->c->diags, GpDiag_E0533, callee->span, gp_body_text(b, callee->span));
-        gp_primary_label(d, "not a value");
-        gp_help(d, "it has named fields: `%s { %s: .. }`", gp_body_text(b, callee->span),
-                found.def->field_names[0]->name);
-        return gp_body_error(b);
-    }
+    if (found.def->kind == GpDef_Variant && found.def->field_count)
+        return gp_body_report_fields(b, found.def, callee->span);
     gp_primary_label(gp_diag(b->c->diags, GpDiag_E0618, callee->span,
                              gp_arena_printf(b->c->arena, "`%s`", gp_body_text(b, callee->span))),
                      "call expression requires function");

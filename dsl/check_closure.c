@@ -26,11 +26,7 @@ const GpType *gp_body_closure(GpBody *b, GpNode *n, const GpType *const *want, u
                               const GpType *ret) {
     GpAstClosure *cl = GP_AS(Closure, n);
     if (want && count != cl->params.len) {
-        GpDiag *d = gp_diag(
-            b->c->diags, GpDiag_E0593, n->span,
-            gp_arena_printf(b->c->arena,
-                            "closure is expected to take %u argument%s, but it takes %u argument%s",
-                            count, gp_plural(count), cl->params.len, gp_plural(cl->params.len)));
+        GpDiag *d = gp_body_wrong_count(b, n->span, "closure", count, cl->params.len);
         gp_primary_label(d, "takes %u argument%s", cl->params.len, gp_plural(cl->params.len));
     }
     GpClosureSig *sig = GP_NEW(b->c->arena, GpClosureSig);

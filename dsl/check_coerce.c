@@ -29,7 +29,9 @@ const char *gp_body_describe(GpBody *b, const GpType *t) {
     if (t->kind == GpTy_Closure)
         return "closure";
     if (t->kind == GpTy_FnItem)
-        return "fn item";
+        return t->def->kind == GpDef_Fn        ? "fn item"
+               : t->def->kind == GpDef_Variant ? "enum constructor"
+                                               : "struct constructor";
     return gp_arena_printf(b->c->arena, "`%s`", gp_ty_name(b->c->arena, t));
 }
 

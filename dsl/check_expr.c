@@ -198,9 +198,12 @@ static const GpType *type_of_def(GpBody *b, GpNode *n, const GpRes *res) {
     if (def->kind == GpDef_Struct || def->kind == GpDef_Variant) {
         if (def->field_count == 0)
             return gp_body_adt_of(b, res);
-        gp_body_unsupported(b, n->span, "the constructor `%s` as a function value",
-                            def->name->name);
-        return gp_body_error(b);
+        if (!def->field_names[0]) {
+            gp_body_check_constructor(b, def, n->span);
+            return gp_ty_fn(b->c->types, def, res->args, res->arg_count);
+        }
+        if (def->kind == GpDef_Variant)
+            return gp_body_report_fields(b, def, n->span);
     }
     GpDiag *d = gp_diag(b->c->diags, GpDiag_E0423, n->span,
                         gp_arena_printf(b->c->arena, "`%s`", def->name ? def->name->name : "_"));

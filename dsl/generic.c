@@ -583,7 +583,8 @@ static const GpType *project_or_defer(void *ud, const GpType *assoc) {
 }
 
 GpFnSig gp_sig_subst(GpCheck *c, const GpDef *fn, const GpGArg *args, uint32_t count) {
-    GpSubst s = {(const GpDef *const *)fn->generics, args, GP_MIN(count, fn->generic_count)};
+    const GpDef *of = fn->kind == GpDef_Variant ? fn->parent : fn;
+    GpSubst s = {(const GpDef *const *)of->generics, args, GP_MIN(count, of->generic_count)};
     GpTypeMap m = {c->types, keep_type, keep_atom, keep_shape, project_or_defer, c};
     GpFnSig sig = fn->sig;
     sig.params = GP_NEW_ARRAY(c->arena, const GpType *, sig.param_count);

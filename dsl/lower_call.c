@@ -287,6 +287,8 @@ static GpLowerCall call_at(GpLower *lo, GpNode *n) {
 static GpVal apply(GpLower *lo, const GpType *callee, const GpLowerCall *call) {
     if (callee->kind == GpTy_Closure)
         return inline_closure(lo, callee, call);
+    if (callee->kind == GpTy_FnItem && callee->def->kind != GpDef_Fn)
+        return construct(lo, call->type, callee->def, call->args, call->arg_count);
     if (callee->kind == GpTy_FnItem)
         return call_target(lo, find_target(lo, callee->def, callee->args, callee->arg_count),
                            *call);
@@ -406,7 +408,7 @@ GpVal gp_lower_global(GpLower *lo, GpNode *n) {
     bool is_global = res->def->kind == GpDef_Static && gp_ty_is_lang(t, GpLang_Global);
     if (res->def->kind == GpDef_Const || is_global)
         return const_item(lo, n, find_target(lo, res->def, res->args, res->arg_count));
-    if (res->def->kind == GpDef_Fn)
+    if (t->kind == GpTy_FnItem) /* its type is all there is to it */
         return gp_lower_undef(lo, t);
     gp_lower_refuse(lo, n->span, "`%s` as a value", res->def->name->name);
     return gp_lower_undef(lo, t);

@@ -349,6 +349,10 @@ static void resolve_field_list(GpCollect *k, GpDef *def, GpDef *scope, GpNodeLis
         def->field_spans[i] = f->node.span;
         def->field_count++;
     }
+    if (fields.len && !def->field_names[0]) /* its constructor is a function */
+        def->sig = (GpFnSig){.params = def->field_types,
+                             .param_count = def->field_count,
+                             .ret = gp_self_type(k->c, scope)};
 }
 
 static void resolve_variants(GpCollect *k, GpDef *def) {

@@ -7,6 +7,10 @@ use core::ops::Add;
 struct Pair { a: f32, n: i32 }
 impl Add for Pair { type Output = Pair; fn add(self, o: Pair) -> Pair { Pair { a: self.a + o.a, n: self.n + o.n } } }
 fn twice<E: ElementType, const S: [i32; 1]>(x: Tile<E, S>) -> Tile<E, S> { x + x }
+struct Labelled(Tile<i32, {[8]}>, i32);
+enum Kind { Some(Labelled), None }
+fn of_one<T, U, F: Fn(T) -> U>(x: T, f: F) -> U { f(x) }
+fn of_two<T, U, V, F: Fn(T, U) -> V>(x: T, y: U, f: F) -> V { f(x, y) }
 fn pick(n: i32) -> Option<i32> { if n > 2 { Some(n) } else { None } }
 
 #[tile]
@@ -39,6 +43,15 @@ fn integers(z: &mut Tensor<i32, {[8]}>) {
     i %= 5;
     i >>= 1;
     z.store(!i + i * 3);
+}
+
+#[tile]
+fn constructors(z: &mut Tensor<i32, {[8]}>, n: i32) {
+    let make = Labelled;
+    let a = make(iota(shape![8]), n);
+    let b = of_two(a.0, a.1 + 1, Labelled);
+    let both = if n > 2 { of_one(b, Kind::Some) } else { Kind::None };
+    z.store(match both { Kind::Some(Labelled(t, k)) => t * k, Kind::None => constant(-1, shape![8]) });
 }
 
 #[tile]
@@ -95,6 +108,17 @@ local function integers(h, k)
   end
 end
 
+local function constructors(h, k)
+  local z = gpu.zeros({ 16 }, "i32")
+  for _, n in ipairs { 1, 3 } do
+    k.constructors(z:tiles { 8 }, n):sync()
+    for i = 0, 15 do
+      local want = n > 2 and i % 8 * (n + 1) or -1
+      h.check(z[i + 1] == want, "constructors %d %d: %s, not %d", n, i, z[i + 1], want)
+    end
+  end
+end
+
 local function six(h, k)
   local z = gpu.zeros { 2, 2, 2, 2, 2, 2 }
   k.six:with { B = 32 }(z:tiles { 2, 2, 2, 2, 2, 2 }, gpu.arange(64)):sync()
@@ -110,7 +134,7 @@ end
 
 return function(h)
   local k
-  for _, case in ipairs { { "floats", floats }, { "integers", integers }, { "six", six }, { "ahead", ahead } } do
+  for _, case in ipairs { { "floats", floats }, { "integers", integers }, { "constructors", constructors }, { "six", six }, { "ahead", ahead } } do
     h.group("tile_forms." .. case[1], function()
       k = k or gpu.kernels(KERNELS, "cases_tile_forms")
       case[2](h, k)
