@@ -6,11 +6,12 @@ package.path = (arg[0]:match("^(.*)/[^/]*$") or ".") .. "/?.lua;" .. package.pat
 local bench = require "bench"
 local gpu = require "gpulua"
 local matrix = require "matrix"
+local source, forms_source = require "gemm_source", require "gemm_forms_source"
 
-local texts = {}
-for _, text in pairs(require "gemm_forms_source") do texts[#texts + 1] = text end
-table.sort(texts)
-local kernels = gpu.kernels(table.concat(texts), "gemm_forms.lua")
+local kernels = gpu.kernels(table.concat {
+  source("plain", "plain"), source("first_transposed", "first_transposed"), source("transposed", "second_transposed"),
+  forms_source.renamed, forms_source.bias_gelu,
+}, "gemm_forms.lua")
 
 local TOLERANCE = 2 ^ -8
 local TILES = { { 128, 256, 64 }, { 256, 128, 64 }, { 128, 128, 64 }, { 64, 64, 64 } }

@@ -1,20 +1,6 @@
--- The text of products with other words: renamed and in another order, with a bias and gelu behind the
--- sum, with transposed inputs.
+-- The text of products that gemm_source has not: renamed and in another order, with a bias and gelu behind
+-- the sum.
 return {
-  plain = [[
-  #[tile]
-  fn plain<const BM: i32, const BN: i32, const BK: i32>(
-      c: &mut Tensor<bf16, {[BM, BN]}>, a: &Tensor<bf16, {[-1, -1]}>, b: &Tensor<bf16, {[-1, -1]}>) {
-      let (i, j, _) = get_tile_block_id();
-      let pa = a.partition(shape![BM, BK]);
-      let pb = b.partition(shape![BK, BN]);
-      let mut acc = constant(0.0f32, shape![BM, BN]);
-      for l in 0..num_tiles(&pa, 1) {
-          acc = mma(pa.load([i, l]), pb.load([l, j]), acc);
-      }
-      c.store(convert_tile(acc));
-  }
-]],
   renamed = [[
   #[tile]
   fn renamed<const R: i32, const P: i32, const Q: i32>(
@@ -51,34 +37,6 @@ return {
       let half = x * 0.5;
       let y = half * tanh(x * (x * x * 0.0356774081 + 0.7978845608), rounding::Approx) + half;
       c.store(convert_tile(y));
-  }
-]],
-  first_transposed = [[
-  #[tile]
-  fn first_transposed<const BM: i32, const BN: i32, const BK: i32>(
-      c: &mut Tensor<bf16, {[BM, BN]}>, a: &Tensor<bf16, {[-1, -1]}>, b: &Tensor<bf16, {[-1, -1]}>) {
-      let (i, j, _) = get_tile_block_id();
-      let pa = a.partition(shape![BK, BM]);
-      let pb = b.partition(shape![BK, BN]);
-      let mut acc = constant(0.0f32, shape![BM, BN]);
-      for l in 0..num_tiles(&pa, 0) {
-          acc = mma(pa.load([l, i]).transpose(), pb.load([l, j]), acc);
-      }
-      c.store(convert_tile(acc));
-  }
-]],
-  second_transposed = [[
-  #[tile]
-  fn second_transposed<const BM: i32, const BN: i32, const BK: i32>(
-      c: &mut Tensor<bf16, {[BM, BN]}>, a: &Tensor<bf16, {[-1, -1]}>, b: &Tensor<bf16, {[-1, -1]}>) {
-      let (i, j, _) = get_tile_block_id();
-      let pa = a.partition(shape![BM, BK]);
-      let pb = b.partition(shape![BN, BK]);
-      let mut acc = constant(0.0f32, shape![BM, BN]);
-      for l in 0..num_tiles(&pa, 1) {
-          acc = mma(pa.load([i, l]), pb.load([j, l]).transpose(), acc);
-      }
-      c.store(convert_tile(acc));
   }
 ]],
 }

@@ -2,35 +2,15 @@
 -- shapes that tiles divide and that they do not; on the virtual GPU also no report of the device.
 --
 --   [GPULUA_LIBCUDA=.../libgpulua-vgpu.so] gpulua spec/vgpu/schedules.lua [FILTER]
+package.path = arg[0]:match("^(.*)/[^/]*$") .. "/../bench/?.lua;" .. package.path
 local gpu = require "gpulua"
+local source = require "gemm_source"
 
 local is_virtual = assert(gpu.device "cuda:0").product == "virtual"
 local filter = arg[1]
 local SM = gpu.device("cuda:0").sm
 
-local k = gpu.kernels [[
-  #[tile]
-  fn plain<T: ElementType, O: ElementType, const BM: i32, const BN: i32, const BK: i32>(
-      c: &mut Tensor<O, {[BM, BN]}>, a: &Tensor<T, {[-1, -1]}>, b: &Tensor<T, {[-1, -1]}>) {
-      let (i, j, _) = get_tile_block_id();
-      let (pa, pb) = (a.partition(shape![BM, BK]), b.partition(shape![BK, BN]));
-      let mut acc = constant(0.0f32, shape![BM, BN]);
-      for l in 0..num_tiles(&pa, 1) {
-          acc = mma(pa.load([i, l]), pb.load([l, j]), acc);
-      }
-      c.store(convert_tile(acc));
-  }
-  #[tile]
-  fn transposed<T: ElementType, O: ElementType, const BM: i32, const BN: i32, const BK: i32>(
-      c: &mut Tensor<O, {[BM, BN]}>, a: &Tensor<T, {[-1, -1]}>, b: &Tensor<T, {[-1, -1]}>) {
-      let (i, j, _) = get_tile_block_id();
-      let (pa, pb) = (a.partition(shape![BM, BK]), b.partition(shape![BN, BK]));
-      let mut acc = constant(0.0f32, shape![BM, BN]);
-      for l in 0..num_tiles(&pa, 1) {
-          acc = mma(pa.load([i, l]), pb.load([j, l]).transpose(), acc);
-      }
-      c.store(convert_tile(acc));
-  }
+local k = gpu.kernels(source("plain", "plain") .. source("transposed", "transposed") .. [[
   #[tile]
   fn carried<const BM: i32, const BN: i32, const BK: i32>(
       c: &mut Tensor<f32, {[BM, BN]}>, a: &Tensor<bf16, {[-1, -1]}>, b: &Tensor<bf16, {[-1, -1]}>) {
@@ -223,7 +203,7 @@ local k = gpu.kernels [[
       }
       o.store(acc);
   }
-]]
+]])
 
 local checks, wrong = 0, 0
 local function check(name, got, wanted, tolerance)
