@@ -13,18 +13,22 @@ enum { GROUP = 16, UNEVEN_GROUP = 4, AXES = 3, SEEN = 0x80 };
 typedef struct Dependence {
     const GpEmit *e;
     uint8_t *of; /* by value id: bit a, program_id[a] goes into it */
+    bool has_turns; /* also into how often the loops ran that it comes out of */
 } Dependence;
 
 static uint8_t axes_of(Dependence *d, const GpValue *v);
 
 /* A value that turns hand on, inside or behind the loop: its start, and what a turn makes of it. The
-** number of a turn depends on nothing. */
+** number of a turn depends on nothing: the loops around a load are looked at by themselves. */
 static uint8_t axes_of_carried(Dependence *d, const GpInst *loop, const GpValue *v) {
     if (!v->inst && v->index == 0)
         return 0;
     uint32_t k = v->inst ? v->index : v->index - 1;
-    return axes_of(d, loop->operands[3 + k]) |
-           axes_of(d, gp_ir_terminator(loop->regions[0])->operands[k]);
+    uint8_t axes = axes_of(d, loop->operands[3 + k]) |
+                   axes_of(d, gp_ir_terminator(loop->regions[0])->operands[k]);
+    for (uint32_t i = 0; i < gp_pipe_controls(loop) && v->inst && d->has_turns; i++)
+        axes |= axes_of(d, loop->operands[i]);
+    return axes;
 }
 
 static uint8_t axes_of_any(Dependence *d, const GpInst *inst) {
@@ -71,14 +75,17 @@ static uint8_t load_axes(Dependence *d, const GpInst *load) {
     return operand_axes(d, load, load->operand_count);
 }
 
-/* Axes that the loads of rings depend on, and that the loops around them do. */
+/* Axes that the loads of rings depend on, and that the loops around them do. For the walk the last turns
+** of a loop are like the others, though their tiles lie where it ended. */
 static void find_axes(Dependence *d, const GpPipe *p, uint8_t *loads, uint8_t *lengths) {
     *loads = *lengths = 0;
     for (uint32_t i = 0; i < p->feeds.count; i++) {
         const GpInst *load = p->feeds.at[i].load;
         if (!p->feeds.at[i].group->channel->is_ring)
             continue;
+        d->has_turns = false;
         *loads |= load_axes(d, load);
+        d->has_turns = true;
         for (const GpInst *o = load->parent->owner; o; o = o->parent->owner)
             *lengths |= operand_axes(d, o, gp_pipe_controls(o));
     }
@@ -152,7 +159,7 @@ static void find_cluster(GpEmit *e, GpPipe *p, Dependence *d, uint8_t lengths) {
 
 void gp_pipe_schedule(GpEmit *e, GpPipe *p) {
     uint8_t loads, lengths, persistent = e->fn->schedule.persistent;
-    Dependence d = {e, GP_NEW_ARRAY(e->arena, uint8_t, e->fn->next_id)};
+    Dependence d = {e, GP_NEW_ARRAY(e->arena, uint8_t, e->fn->next_id), true};
     find_axes(&d, p, &loads, &lengths);
     GpWalkOrder *w = &p->order;
     uint8_t rest[AXES], deep[AXES];

@@ -25,6 +25,22 @@ local k = gpu.kernels(source("plain", "plain") .. source("transposed", "transpos
       }
       c.store(acc);
   }
+  // What another loop counted decides where the tiles lie: as many turns as the block's row.
+  #[tile]
+  fn counted<const BM: i32, const BN: i32, const BK: i32>(
+      c: &mut Tensor<f32, {[BM, BN]}>, a: &Tensor<bf16, {[-1, -1]}>, b: &Tensor<bf16, {[-1, -1]}>) {
+      let (i, j, _) = get_tile_block_id();
+      let (pa, pb) = (a.partition(shape![BM, BK]), b.partition(shape![BK, BN]));
+      let mut acc = constant(0.0f32, shape![BM, BN]);
+      let end = num_tiles(&pa, 1);
+      let mut l = 0;
+      for _ in 0..i { l = if l + 1 < end { l + 1 } else { 0 }; }
+      for _ in 0..end {
+          acc = mma(pa.load([i, l]), pb.load([l, j]), acc);
+          l = if l + 1 < end { l + 1 } else { 0 };
+      }
+      c.store(acc);
+  }
   #[tile]
   fn added<const BM: i32, const BN: i32, const BK: i32>(
       c: &mut Tensor<f32, {[BM, BN]}>, a: &Tensor<bf16, {[-1, -1]}>, b: &Tensor<bf16, {[-1, -1]}>) {
@@ -346,13 +362,13 @@ for _, shape in ipairs(SHAPES) do
   end
 end
 
--- The turns' tiles of `carried` depend on the block's row by what its loop carries, so that blocks of a
--- cluster share the first operand; `added` reads what it writes, and its blocks stay alone.
+-- The turns' tiles of `carried` and `counted` depend on the block's row by what a loop carries, so that
+-- blocks of a cluster share the first operand; `added` reads what it writes, and its blocks stay alone.
 do
   local m, n, depth = 320, 128, 200
   local a, b = small_numbers(m, depth, 1), small_numbers(depth, n, 4)
   local ta, tb, wanted = gpu.from_table(a, "bf16"), gpu.from_table(b, "bf16"), product(a, transpose(b))
-  for _, case in ipairs { { "carried", 2 }, { "added", 1 } } do
+  for _, case in ipairs { { "carried", 2 }, { "counted", 2 }, { "added", 1 } } do
     local name, clusters = table.unpack(case)
     each_schedule(name, { {}, { cluster = 2 } }, function(title, schedule)
       local f = k[name]:with { BK = 64, cluster = schedule.cluster }
