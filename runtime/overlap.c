@@ -1,17 +1,17 @@
-/* Whether two views of one storage share an element.
+/* Whether two views of one storage share an element, or a byte where theirs differ in size.
 **
 ** View A has elements sA + sum a_i x_i, view B sB + sum b_j y_j, 0 <= x_i < m_i, 0 <= y_j < n_j.
 ** With x_i replaced by m_i - 1 - x_i the question "is some element in both" becomes
 **
 **     sum c_k z_k = D    with c_k > 0 and 0 <= z_k <= u_k,
 **
-** a bounded sum over at most twelve terms. Equal coefficients are one term. Terms are tried from
+** a bounded sum over at most thirteen terms. Equal coefficients are one term. Terms are tried from
 ** the largest coefficient down, each within the bounds that the rest leaves, which for strides
 ** that nest is two or three values; the search stops at once where the greatest common divisor
 ** of what is left does not divide D, or where what is left reaches every multiple of it. */
 #include "runtime/internal.h"
 
-#define MAX_TERMS (2 * GP_MAX_RANK)
+#define MAX_TERMS (2 * GP_MAX_RANK + 1) /* the axes of both, and the bytes of an element */
 /* Not reached by views that can be made; past it the answer is the safe one. */
 #define MAX_STEPS 4000000
 
@@ -97,11 +97,15 @@ bool gp_tensor_overlaps(const GpTensor *a, const GpTensor *b) {
         return false;
     if (a->is_whole || b->is_whole)
         return true;
+    int64_t a_bytes = gp_elem_info[a->elem].bytes, b_bytes = gp_elem_info[b->elem].bytes;
+    if (a_bytes == b_bytes)
+        a_bytes = b_bytes = 1; /* elements do */
     Sum sum = {0};
     for (int i = 0; i < a->shape.rank; i++)
-        add_term(&sum, a->stride[i], a->shape.dim[i] - 1);
+        add_term(&sum, a->stride[i] * a_bytes, a->shape.dim[i] - 1);
     for (int i = 0; i < b->shape.rank; i++)
-        add_term(&sum, b->stride[i], b->shape.dim[i] - 1);
+        add_term(&sum, b->stride[i] * b_bytes, b->shape.dim[i] - 1);
+    add_term(&sum, 1, a_bytes + b_bytes - 2);
     summarise(&sum);
-    return has_solution(&sum, 0, last_element(a) - b->offset);
+    return has_solution(&sum, 0, (last_element(a) + 1) * a_bytes - 1 - b->offset * b_bytes);
 }

@@ -92,6 +92,31 @@ static void test_overlap(void **state) {
     close_world(&w);
 }
 
+/* Elements of four bytes and of one: bytes 24 to 27 are the float at 6, and no element 24 of it. */
+static void test_sizes(void **state) {
+    (void)state;
+    World w;
+    open_world(&w);
+    GpTensor *base = new_iota(&w, 8, "base"), *bytes, *wide, *narrow;
+    expect_status(&w, gp_tensor_reinterpret(base, GpElem_U8, &(GpShape){{4, 8}, 2}, line(1), w.diags, &bytes),
+                  GpStatus_Ok);
+    for (int64_t i = 0; i < 8; i++) {
+        expect_status(&w, gp_tensor_slice(base, &i, &(int64_t){i + 1}, line(1), w.diags, &wide), GpStatus_Ok);
+        for (int64_t k = 0; k < 8; k++) { /* column k of 4 x 8 bytes: k, k + 8, .. */
+            const int64_t start[] = {1, k}, stop[] = {3, k + 1};
+            expect_status(&w, gp_tensor_slice(bytes, start, stop, line(1), w.diags, &narrow), GpStatus_Ok);
+            bool want = (k + 8) / 4 == i || (k + 16) / 4 == i;
+            assert_int_equal(gp_tensor_overlaps(wide, narrow), want);
+            assert_int_equal(gp_tensor_overlaps(narrow, wide), want);
+            gp_tensor_release(narrow);
+        }
+        gp_tensor_release(wide);
+    }
+    gp_tensor_release(bytes);
+    gp_tensor_release(base);
+    close_world(&w);
+}
+
 /* Strides that no enumeration could walk: even and odd columns of 2^40 elements. */
 static void test_large(void **state) {
     (void)state;
@@ -107,6 +132,7 @@ static void test_large(void **state) {
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_overlap),
+    cmocka_unit_test(test_sizes),
     cmocka_unit_test(test_large),
 };
 RUN_TESTS(tests)
