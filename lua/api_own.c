@@ -37,6 +37,41 @@ GP_API gpulua_status gpulua_tensor_permute(gpulua_tensor *t, const size_t *axes,
     return end_view(t, status, view, out);
 }
 
+/* ---- Borrowed memory ------------------------------------------------------------------------ */
+
+static GpStatus read_borrow(gpulua_state *g, const gpulua_borrow *from, GpDevice **device, GpBorrow *to) {
+    *to = (GpBorrow){.address = from->address,
+                     .bytes = from->bytes,
+                     .stride = from->strides,
+                     .is_readonly = from->readonly != 0,
+                     .release = from->release,
+                     .ud = from->ud};
+    if (!gp_api_elem(g, from->dtype, &to->elem) || !gp_api_shape(from->shape, from->rank, g->last, &to->shape))
+        return GpStatus_Argument;
+    if (!from->device) return gp_engine_device(g->engine, g->last, device);
+    return gp_device_open(gp_engine_runtime(g->engine), gp_str_from(from->device), g->last, device, NULL);
+}
+
+GP_API gpulua_status gpulua_tensor_borrow(gpulua_state *g, const gpulua_borrow *memory, gpulua_tensor **out) {
+    GpBorrow b;
+    GpDevice *device = NULL;
+    GpTensor *t = NULL;
+    GpDiags *diags = gp_api_begin(g);
+    *out = NULL;
+    if (!diags) return GPULUA_E_NO_MEMORY;
+    if (!memory || memory->size != sizeof(*memory)) return gp_api_end(g, GpStatus_Argument);
+    gpulua_tensor *handle = malloc(sizeof(*handle)); /* first: a tensor that dies here would be given back */
+    GpStatus status = handle ? read_borrow(g, memory, &device, &b) : GpStatus_NoMemory;
+    if (status == GpStatus_Ok) status = gp_tensor_borrow(device, &b, gp_api_site(), diags, &t);
+    if (status != GpStatus_Ok) {
+        free(handle);
+        return gp_api_end(g, status);
+    }
+    *handle = (gpulua_tensor){gp_state_retain(g), t};
+    *out = handle;
+    return gp_api_end(g, GpStatus_Ok);
+}
+
 /* ---- Tensors -------------------------------------------------------------------------------- */
 
 GP_API gpulua_status gpulua_tensor_copy(gpulua_tensor *to, gpulua_tensor *from) {

@@ -85,6 +85,16 @@ GpElem gp_lua_elem(lua_State *L, int index, GpElem preset) {
     return elem;
 }
 
+GpElem gp_lua_new_elem(lua_State *L, int shape, int arg, GpElem preset) {
+    if (lua_istable(L, shape)) {
+        lua_getfield(L, shape, "dtype");
+        preset = gp_lua_elem(L, lua_gettop(L), preset);
+        lua_pop(L, 1);
+    }
+    if (arg == shape + 1) refuse_numbers(L, shape, "a shape"); /* zeros(4, 4) */
+    return gp_lua_elem(L, arg, preset);
+}
+
 bool gp_lua_to_scalar(lua_State *L, int index, GpElem elem, GpScalar *out) {
     if (lua_isboolean(L, index)) return gp_scalar_from_int(lua_toboolean(L, index), elem, out);
     if (lua_isinteger(L, index)) return gp_scalar_from_int(lua_tointeger(L, index), elem, out);

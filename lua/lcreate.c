@@ -15,23 +15,6 @@ typedef struct Wanted {
     GpDevice *device;
 } Wanted;
 
-/* zeros(4, 4): a number where the dtype is expected. */
-static void refuse_extents(lua_State *L, int index) {
-    GpShape shape;
-    if (lua_type(L, index + 1) == LUA_TNUMBER) gp_lua_shape(L, index, "a shape", &shape);
-}
-
-static void read_dtype(lua_State *L, int table, int arg, GpElem preset, Wanted *w) {
-    w->elem = preset;
-    if (lua_istable(L, table)) {
-        lua_getfield(L, table, "dtype");
-        w->elem = gp_lua_elem(L, lua_gettop(L), preset);
-        lua_pop(L, 1);
-    }
-    if (arg == table + 1) refuse_extents(L, table);
-    w->elem = gp_lua_elem(L, arg, w->elem);
-}
-
 static void begin(lua_State *L, Wanted *w) {
     w->g = gp_lua_state(L);
     w->diags = gp_lua_diags(L);
@@ -60,7 +43,7 @@ static int create_constant(lua_State *L, int value) {
     Wanted w;
     GpScalar v;
     gp_lua_new_shape(L, 1, &w.shape);
-    read_dtype(L, 1, 2, GpElem_F32, &w);
+    w.elem = gp_lua_new_elem(L, 1, 2, GpElem_F32);
     begin(L, &w);
     gp_assert(gp_scalar_from_int(value, w.elem, &v));
     return create_filled(L, &w, v);
@@ -72,7 +55,7 @@ static int gpu_ones(lua_State *L) { return create_constant(L, 1); }
 static int gpu_full(lua_State *L) {
     Wanted w;
     gp_lua_new_shape(L, 1, &w.shape);
-    read_dtype(L, 1, 3, GpElem_F32, &w);
+    w.elem = gp_lua_new_elem(L, 1, 3, GpElem_F32);
     GpScalar v = gp_lua_scalar(L, 2, w.elem);
     begin(L, &w);
     return create_filled(L, &w, v);
@@ -81,7 +64,7 @@ static int gpu_full(lua_State *L) {
 static int gpu_empty(lua_State *L) {
     Wanted w;
     gp_lua_new_shape(L, 1, &w.shape);
-    read_dtype(L, 1, 2, GpElem_F32, &w);
+    w.elem = gp_lua_new_elem(L, 1, 2, GpElem_F32);
     begin(L, &w);
     push_new(L, &w);
     return 1;
@@ -206,7 +189,7 @@ static int draw_on_device(lua_State *L, const Wanted *w, bool is_normal, uint64_
 static int create_random(lua_State *L, bool is_normal) {
     Wanted w;
     gp_lua_new_shape(L, 1, &w.shape);
-    read_dtype(L, 1, 2, GpElem_F32, &w);
+    w.elem = gp_lua_new_elem(L, 1, 2, GpElem_F32);
     if (gp_elem_info[w.elem].cls != GpClass_Float) luaL_argerror(L, 2, "random numbers are floats");
     begin(L, &w);
     uint64_t stream = w.g->random_stream++;
@@ -332,7 +315,7 @@ static int gpu_from_bytes(lua_State *L) {
     size_t len;
     const char *bytes = luaL_checklstring(L, 1, &len);
     gp_lua_new_shape(L, 2, &w.shape);
-    read_dtype(L, 2, 3, GpElem_F32, &w);
+    w.elem = gp_lua_new_elem(L, 2, 3, GpElem_F32);
     begin(L, &w);
     int64_t count, size = gp_elem_info[w.elem].bytes;
     if (!gp_shape_numel(&w.shape, &count) || count != (int64_t)len / size || (int64_t)len % size != 0)

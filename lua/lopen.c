@@ -33,6 +33,7 @@ const GpLuaType gp_lua_types[] = {
 const GpLuaFn *const gp_lua_functions[] = {
     gp_lua_kernel_functions,
     gp_lua_create_functions,
+    gp_lua_borrow_functions,
     gp_lua_device_functions,
     gp_lua_tune_functions,
     gp_lua_graph_functions,

@@ -140,6 +140,8 @@ void gp_lua_shape(lua_State *L, int index, const char *what, GpShape *out);
 void gp_lua_new_shape(lua_State *L, int index, GpShape *out);
 /* Reads a dtype name; `preset` when none or nil. */
 GpElem gp_lua_elem(lua_State *L, int index, GpElem preset);
+/* The dtype of a tensor to be made: at `arg`, else a field of the shape's table, else `preset`. */
+GpElem gp_lua_new_elem(lua_State *L, int shape, int arg, GpElem preset);
 /* A number or boolean as a value of `elem`; false when it is none or does not convert. */
 bool gp_lua_to_scalar(lua_State *L, int index, GpElem elem, GpScalar *out);
 /* The same, raising with the argument's number. */
@@ -175,6 +177,7 @@ void gp_lua_library_run(lua_State *L, int count);
 
 extern const GpLuaFn gp_lua_kernel_functions[];   /* lkernel.c: gpu.kernels, gpu.try_kernels */
 extern const GpLuaFn gp_lua_create_functions[];   /* lcreate.c: gpu.zeros, ... */
+extern const GpLuaFn gp_lua_borrow_functions[];   /* lborrow.c: gpu.borrow */
 extern const GpLuaFn gp_lua_device_functions[];   /* ldevice.c: gpu.device, gpu.stream, gpu.sync, ... */
 extern const GpLuaFn gp_lua_tune_functions[];     /* ltune.c: gpu.tune */
 extern const GpLuaFn gp_lua_graph_functions[];    /* lgraph.c: gpu.graph */

@@ -23,6 +23,7 @@ typedef CUdeviceptr GpCuPtr;
 typedef CUdevice_attribute GpCuDeviceAttribute;
 typedef CUfunction_attribute GpCuFunctionAttribute;
 typedef CUmemPool_attribute GpCuPoolAttribute;
+typedef CUpointer_attribute GpCuPointerAttribute;
 typedef CUjit_option GpCuJitOption;
 typedef CUmemPoolProps GpCuPoolProps;
 typedef CUDA_MEMCPY2D GpCuMemcpy2D;
@@ -51,6 +52,7 @@ typedef unsigned long long GpCuPtr;
 typedef int GpCuDeviceAttribute;
 typedef int GpCuFunctionAttribute;
 typedef int GpCuPoolAttribute;
+typedef int GpCuPointerAttribute;
 typedef int GpCuJitOption;
 typedef int GpCuCaptureMode;
 typedef int GpCuMapType;
@@ -133,6 +135,7 @@ typedef struct GpCuLaunchConfig {
     X(GpCu_FuncMaxDynamicShared, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 8)               \
     X(GpCu_PoolReleaseThreshold, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, 4)                             \
     X(GpCu_PoolReserved, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, 5)                                  \
+    X(GpCu_PointerDevice, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, 9)                                  \
     X(GpCu_JitErrorLog, CU_JIT_ERROR_LOG_BUFFER, 5)                                                \
     X(GpCu_JitErrorLogBytes, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, 6)                                \
     X(GpCu_AllocPinned, CU_MEM_ALLOCATION_TYPE_PINNED, 1)                                          \

@@ -45,6 +45,12 @@ static void free_memory(GpDevice *d, uint64_t address, uint64_t bytes, GpStream 
     }
 }
 
+/* All of the host's memory is; nobody can be asked what is memory. */
+static int owner(GpDevice *d, uint64_t address) {
+    (void)address;
+    return d->info.index;
+}
+
 static void trim(GpDevice *d) { (void)d; }
 
 static void memory(GpDevice *d, GpMemoryInfo *out) {
@@ -197,6 +203,7 @@ static void close_device(GpDevice *d) { (void)d; }
 const GpDeviceOps gp_cpu_ops = {
     .alloc = alloc,
     .free = free_memory,
+    .owner = owner,
     .trim = trim,
     .memory = memory,
     .copy = copy,

@@ -61,6 +61,15 @@ static void free_memory(GpDevice *d, uint64_t address, uint64_t bytes, GpStream 
     gp_cuda_leave(d, before);
 }
 
+static int owner(GpDevice *d, uint64_t address) {
+    GpCuContext before = gp_cuda_enter(d);
+    int number = -1;
+    if (api(d)->pointer_get(&number, GpCu_PointerDevice, address) != 0)
+        number = -1; /* host memory that the driver was not told of, or none */
+    gp_cuda_leave(d, before);
+    return number;
+}
+
 static void trim(GpDevice *d) {
     GpCuContext before = gp_cuda_enter(d);
     if (d->pool)
@@ -350,6 +359,7 @@ static void close_device(GpDevice *d) {
 static const GpDeviceOps cuda_ops = {
     .alloc = alloc,
     .free = free_memory,
+    .owner = owner,
     .trim = trim,
     .memory = memory,
     .copy = copy,

@@ -51,9 +51,12 @@ typedef struct GpFailure {
 struct GpStorage {
     GpDevice *device;
     uint64_t address; /* 0 when it has no bytes or is freed */
-    uint64_t bytes;
+    uint64_t bytes;   /* of a borrowed one: to the end of the last element */
     int64_t numel;
     GpElem elem;
+    bool is_borrowed; /* the memory is not ours: to be given back by `release`, which may be NULL */
+    void (*release)(void *ud);
+    void *release_ud;
     uint32_t handles; /* tensors */
     uint32_t refs;    /* of the struct: one for all handles together, one per mailbox slot */
 
@@ -181,6 +184,7 @@ struct GpGraph {
 typedef struct GpDeviceOps {
     GpStatus (*alloc)(GpDevice *d, uint64_t bytes, uint64_t *address); /* quiet when full */
     void (*free)(GpDevice *d, uint64_t address, uint64_t bytes, GpStream *behind);
+    int (*owner)(GpDevice *d, uint64_t address); /* number of the device that has it; -1: none */
     void (*trim)(GpDevice *d);
     void (*memory)(GpDevice *d, GpMemoryInfo *out);
     GpStatus (*copy)(GpStream *s, const GpCopy *c, GpDiags *diags);
@@ -354,11 +358,15 @@ GpStatus gp_device_alloc(GpDevice *d, uint64_t bytes, GpSite site, GpDiags *diag
                          uint64_t *address);
 
 /* storage.c */
+/* Without memory. */
+GpStatus gp_storage_make(GpDevice *d, GpElem elem, int64_t numel, GpSite site, GpDiags *diags,
+                         GpStorage **out);
 GpStatus gp_storage_new(GpDevice *d, GpElem elem, int64_t numel, GpSite site, GpDiags *diags,
                         GpStorage **out);
 void gp_storage_pin(GpStorage *st);
 void gp_storage_unpin(GpStorage *st);
-void gp_storage_free_memory(GpStorage *st); /* behind its users */
+/* Behind its users; borrowed memory is given back when they are done, which is waited for. */
+void gp_storage_free_memory(GpStorage *st);
 /* Makes `s` wait for what a use of the storage must come after. */
 GpStatus gp_storage_order(GpStorage *st, GpStream *s, bool is_write, GpDiags *diags);
 void gp_storage_used(GpStorage *st, GpUse use, bool is_write);
@@ -451,6 +459,8 @@ void gp_stream_close(GpStream *s);
 GpStatus gp_stream_follow(GpStream *s, GpUse use, GpDiags *diags);
 GpStatus gp_stream_wait(GpStream *s, GpDiags *diags); /* and looks at the mailboxes */
 bool gp_use_poll(GpUse u);
+/* Waits on the host whatever interrupts it; returns at once where the device was lost. */
+void gp_use_await(GpUse u);
 
 /* mailbox.c */
 /* A slot whose mailbox is zero; NULL when out of memory. `written` are pinned until it is

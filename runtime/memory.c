@@ -40,9 +40,9 @@ static void report_full(GpDevice *d, uint64_t bytes, GpSite site, GpDiags *diags
     GpDiag *diag = gp_diag(diags, GpDiag_G0910, gp_site_span(d->rt, site), detail);
     gp_note(diag, "tensors use %.1f MiB, pools hold %.1f MiB, %.1f of %.1f MiB are free",
             in_mib(info.used), in_mib(info.reserved), in_mib(info.free), in_mib(info.total));
-    const GpStorage *largest = d->storages;
-    for (const GpStorage *st = largest; st; st = st->next) {
-        if (st->bytes > largest->bytes)
+    const GpStorage *largest = NULL;
+    for (const GpStorage *st = d->storages; st; st = st->next) {
+        if (!st->is_borrowed && (!largest || st->bytes > largest->bytes))
             largest = st;
     }
     if (largest && gp_site_span(d->rt, largest->made_at).src)

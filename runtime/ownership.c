@@ -108,10 +108,10 @@ GpStatus gp_tensor_drop(GpTensor *t, GpSite site, GpDiags *diags) {
         gp_own_check(&(GpRequest){.tensor = t, .verb = GpVerb_Drop, .site = site}, diags);
     if (status != GpStatus_Ok)
         return status;
-    gp_storage_free_memory(st);
     st->state = GpOwn_Freed;
     st->state_at = site;
     st->state_by = "free";
+    gp_storage_free_memory(st);
     return GpStatus_Ok;
 }
 

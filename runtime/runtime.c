@@ -119,6 +119,18 @@ static void close_streams(GpDevice *d) {
         gp_stream_close(s);
 }
 
+/* Whoever lent memory may free handles, of this storage too, when it is given back. */
+static void free_storages(GpDevice *d) {
+    for (GpStorage *st = d->storages, *next; st; st = next) {
+        gp_storage_pin(st);
+        st->state = GpOwn_Freed;
+        st->state_at = (GpSite){0};
+        gp_storage_free_memory(st);
+        next = st->next;
+        gp_storage_unpin(st);
+    }
+}
+
 void gp_runtime_close(GpRuntime *rt) {
     if (rt->is_closed)
         return;
@@ -128,11 +140,7 @@ void gp_runtime_close(GpRuntime *rt) {
         if (!d)
             continue;
         (void)gp_device_drain(d);
-        for (GpStorage *st = d->storages; st; st = st->next) {
-            gp_storage_free_memory(st);
-            st->state = GpOwn_Freed;
-            st->state_at = (GpSite){0};
-        }
+        free_storages(d);
         (void)gp_device_drain(d); /* the frees themselves */
         close_streams(d);
         gp_ring_clear(d);

@@ -125,8 +125,29 @@ GpStatus gp_device_memory(GpDevice *d, GpMemoryInfo *out);
 ** GpStatus_DeviceMemory with sizes in the diagnostic (G0910). Extents may be 0. */
 GpStatus gp_tensor_new(GpDevice *d, GpElem elem, const GpShape *shape, GpSite site, GpDiags *diags,
                        GpTensor **out);
+
+/* Memory of somebody else's, to be borrowed: of the host's for the CPU, of the device's for a GPU.
+** The lender promises that it stays until `release` is called, and that nobody else writes to it
+** while work on the tensor is enqueued, nor reads it while such work writes. */
+typedef struct GpBorrow {
+    uint64_t address;      /* of the first element; a multiple of its size */
+    uint64_t bytes;        /* from there on, in which all elements lie; UINT64_MAX: not known */
+    GpElem elem;
+    GpShape shape;
+    const int64_t *stride; /* elements; NULL: row-major */
+    bool is_readonly;      /* frozen from the start */
+    /* Called once, when no work uses the memory any more: by the release of the last handle, by
+    ** gp_tensor_drop or gp_runtime_close, which wait for that. It calls no function of the runtime
+    ** but such as release. Not called in a child of fork. NULL: none. */
+    void (*release)(void *ud);
+    void *ud;
+} GpBorrow;
+/* A tensor over it; nothing is copied. G0317 for what cannot be a tensor there, G0318 for memory of
+** a live tensor, of which there are views. A failure takes nothing: `release` is not called. */
+GpStatus gp_tensor_borrow(GpDevice *d, const GpBorrow *b, GpSite site, GpDiags *diags, GpTensor **out);
 GpTensor *gp_tensor_retain(GpTensor *t);
-/* The last handle of a storage frees it, ordered behind what is enqueued. */
+/* The last handle of a storage frees it, ordered behind what is enqueued; borrowed memory is given
+** back, which waits for it. */
 void gp_tensor_release(GpTensor *t);
 
 GpElem gp_tensor_elem(const GpTensor *t);

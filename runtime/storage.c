@@ -7,8 +7,6 @@ static void link_storage(GpStorage *st) {
     if (st->next)
         st->next->prev = st;
     d->storages = st;
-    d->used += st->bytes;
-    d->peak = GP_MAX(d->peak, d->used);
 }
 
 static void unlink_storage(GpStorage *st) {
@@ -21,33 +19,44 @@ static void unlink_storage(GpStorage *st) {
         st->next->prev = st->prev;
 }
 
-GpStatus gp_storage_new(GpDevice *d, GpElem elem, int64_t numel, GpSite site, GpDiags *diags,
-                        GpStorage **out) {
-    GpRuntime *rt = d->rt;
-    GpStatus status = gp_device_check(d, diags);
-    if (status != GpStatus_Ok)
-        return status;
-    GpStorage *st = GP_TRY_NEW(rt->session, GpStorage);
+GpStatus gp_storage_make(GpDevice *d, GpElem elem, int64_t numel, GpSite site, GpDiags *diags,
+                         GpStorage **out) {
+    GpStorage *st = GP_TRY_NEW(d->rt->session, GpStorage);
+    *out = st;
     if (!st)
         return gp_report_no_memory(diags);
     *st = (GpStorage){.device = d,
                       .numel = numel,
                       .elem = elem,
-                      .bytes = (uint64_t)numel * gp_elem_info[elem].bytes,
                       .refs = 1,
                       .made_at = site,
                       .state = GpOwn_Owned};
-    if (st->bytes)
-        status = gp_device_alloc(d, st->bytes, site, diags, &st->address);
+    gp_runtime_retain(d->rt);
+    link_storage(st);
+    return GpStatus_Ok;
+}
+
+GpStatus gp_storage_new(GpDevice *d, GpElem elem, int64_t numel, GpSite site, GpDiags *diags,
+                        GpStorage **out) {
+    uint64_t bytes = (uint64_t)numel * gp_elem_info[elem].bytes, address = 0;
+    GpStatus status = gp_device_check(d, diags);
+    if (status == GpStatus_Ok)
+        status = gp_storage_make(d, elem, numel, site, diags, out);
+    if (status != GpStatus_Ok)
+        return status;
+    GpStorage *st = *out;
+    if (bytes)
+        status = gp_device_alloc(d, bytes, site, diags, &address);
     if (status != GpStatus_Ok) {
-        gp_free(rt->session, st, sizeof *st);
+        gp_storage_unpin(st);
         return status;
     }
     /* Memory from a stream-ordered pool is there once the default stream got so far. */
     st->writer = (GpUse){d->main, d->main->issued};
-    gp_runtime_retain(rt);
-    link_storage(st);
-    *out = st;
+    st->address = address;
+    st->bytes = bytes;
+    d->used += bytes;
+    d->peak = GP_MAX(d->peak, d->used);
     return GpStatus_Ok;
 }
 
@@ -73,8 +82,25 @@ static GpStream *gather_users(GpStorage *st) {
     return last;
 }
 
+/* The lender's code runs last: it may free other tensors, and this one's handles. */
+static void give_back(GpStorage *st) {
+    bool is_forked = gp_runtime_is_forked(st->device->rt); /* then the parent gives it back */
+    st->is_borrowed = false;
+    gp_use_await(st->writer);
+    for (uint32_t i = 0; i < st->reader_count; i++)
+        gp_use_await(st->readers[i]);
+    st->address = 0;
+    st->bytes = 0;
+    if (st->release && !is_forked)
+        st->release(st->release_ud);
+}
+
 void gp_storage_free_memory(GpStorage *st) {
     GpDevice *d = st->device;
+    if (st->is_borrowed) {
+        give_back(st);
+        return;
+    }
     if (!st->address && !st->bytes)
         return;
     if (st->address && gp_device_check(d, NULL) == GpStatus_Ok)

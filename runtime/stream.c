@@ -2,7 +2,11 @@
 **
 ** A stream numbers its work. Events are recorded only when somebody asks (another stream that
 ** must wait, or a question whether a number is reached), never per launch. */
+#include <time.h>
+
 #include "runtime/internal.h"
+
+#define AWAIT_NS 20000 /* between questions */
 
 GpStatus gp_stream_make(GpDevice *d, GpDiags *diags, GpStream **out) {
     *out = NULL;
@@ -101,6 +105,13 @@ bool gp_use_poll(GpUse u) {
     if (gp_use_is_done(u))
         return true;
     return u.stream->device->lost == GpStatus_Ok && u.stream->device->ops->poll(u.stream, u.seq);
+}
+
+void gp_use_await(GpUse u) {
+    struct timespec pause = {.tv_nsec = AWAIT_NS};
+    while (!gp_use_is_done(u) && gp_device_check(u.stream->device, NULL) == GpStatus_Ok &&
+           !gp_use_poll(u))
+        nanosleep(&pause, NULL);
 }
 
 bool gp_stream_is_idle(GpStream *s) { return gp_use_poll((GpUse){s, s->issued}); }

@@ -7,7 +7,8 @@ void gp_row_major(const GpShape *shape, int64_t *stride) {
     int64_t step = 1;
     for (int i = shape->rank - 1; i >= 0; i--) {
         stride[i] = step;
-        step *= GP_MAX(shape->dim[i], (int64_t)1);
+        if (__builtin_mul_overflow(step, GP_MAX(shape->dim[i], (int64_t)1), &step))
+            step = INT64_MAX; /* another extent is 0 */
     }
 }
 

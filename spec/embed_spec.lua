@@ -4,6 +4,7 @@ local sh = require "spec.support.sh"
 
 local PROGRAMS = {
   minimal = { packages = "gpulua", prints = { "axpy of 1000 elements, 0 wrong", "refused, E0502: cannot borrow" } },
+  borrow = { packages = "gpulua", prints = { "given back: 3 .. 18, and beside the image 7" } },
   graph = { packages = "gpulua", prints = { "200 steps later 77% of the heat is left" } },
   existing_state = {
     packages = "gpulua lua5.4",

@@ -158,6 +158,33 @@ typedef struct gpulua_tensor gpulua_tensor;
 /* Row-major, zeroed. dtype: "f32", "i64", ...; rank at most 6; extents may be 0. */
 GPULUA_API gpulua_status gpulua_tensor_new(gpulua_state *g, const char *dtype, const int64_t *shape,
                                            size_t rank, gpulua_tensor **out);
+/* Memory of the application's or of another library's, lent to be a tensor. Nothing is copied. */
+typedef struct gpulua_borrow {
+    size_t size;            /* sizeof(gpulua_borrow) */
+    const char *device;     /* whose memory it is, "cpu" or "cuda:0"; NULL: the device of new tensors */
+    uint64_t address;       /* of the first element: a pointer on the CPU, a CUdeviceptr on a GPU */
+    size_t bytes;           /* there are from the address on; every element must lie in them */
+    const char *dtype;      /* "f32", ..; the address is a multiple of its size */
+    const int64_t *shape;
+    size_t rank;
+    const int64_t *strides; /* in elements, one for each axis; NULL: row-major */
+    int readonly;           /* frozen from the start, as gpulua_tensor_freeze does */
+    void (*release)(void *ud); /* NULL: none */
+    void *ud;
+} gpulua_borrow;
+/* A tensor over lent memory, like every other: kernels, views and ownership are the same.
+** What the caller promises: the memory stays until `release` is called; what others enqueued on it is
+** done before the call; and from then on they write to no byte from its first to its last element,
+** nor read what kernels write, but after a gpulua_tensor_sync. Elements of a bool are 0 or 1.
+** `release` is called once, on the thread that uses the state, when no work uses the memory any
+** more: in the gpulua_tensor_free of the last handle (of views too), in gpulua_tensor_drop, or in
+** gpulua_close; each then blocks until that work is done. It may free handles and makes no other call
+** of this state. After a device was lost it is called without waiting; in a child of fork, never.
+** A refusal takes nothing and does not call it: GPULUA_E_DIAGNOSTICS with G0317 for an address, a
+** layout or a device that does not fit, with G0318 for memory of a live tensor (take a view of that);
+** GPULUA_E_ARGUMENT for a wrong size, dtype or shape. The call itself does not block. */
+GPULUA_API gpulua_status gpulua_tensor_borrow(gpulua_state *g, const gpulua_borrow *memory,
+                                              gpulua_tensor **out);
 /* Drops the handle; the memory goes with the last one, behind what is enqueued. */
 GPULUA_API void gpulua_tensor_free(gpulua_tensor *t);
 GPULUA_API const char *gpulua_tensor_dtype(const gpulua_tensor *t);

@@ -50,6 +50,8 @@ local k = gpu.kernels [[
   }
 ]]
 local x, y, z = gpu.ones{1024}, gpu.arange(1024, "f32"), gpu.zeros{1024}
+local buffer = function() return x end -- has some memory
+local address = debug.upvalueid(buffer, 1)
 local say = print
 local function print(value) tostring(value) end
 local ok, err = pcall(function() %s

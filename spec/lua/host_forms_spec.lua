@@ -41,6 +41,55 @@ describe("a table of addresses", function()
   end)
 end)
 
+describe("borrowed memory", function()
+  local lender = function() return refuses end
+  local place = debug.upvalueid(lender, 1)
+
+  it("is where the address says, on the device that is named", function()
+    local x = gpu.borrow(place, { 2, 4, dtype = "u8" }, nil, { device = "cpu", keep = lender, readonly = true })
+    assert.are.equal("u8", x.dtype)
+    assert.are.equal("cpu", x.device)
+    assert.are.same({ 2, 4 }, x.shape)
+    assert.are.equal(("%p"):format(place), ("0x%x"):format(x.address))
+    local bytes = x:to_bytes()
+    x:free()
+    local columns = gpu.borrow(place, { 4, 2 }, "u8", { device = "cpu", keep = lender, readonly = true, strides = { 1, 4 }, bytes = 8 })
+    assert.are.equal(bytes, columns:permute({ 2, 1 }):to_bytes())
+    assert.are.same({ 1, 4 }, columns.strides)
+    columns:free()
+  end)
+
+  it("does not count as the device's", function()
+    local used = gpu.memory().used
+    local x <close> = gpu.borrow(place, { 8 }, "u8", { device = "cpu", keep = lender, readonly = true })
+    assert.are.equal(used, gpu.memory().used)
+    assert.are.equal(8, x.bytes)
+  end)
+
+  it("has arguments of a kind", function()
+    refuses("bad argument #1 to 'borrow' (an address is an integer or a light userdata)", function() gpu.borrow("x", { 8 }) end)
+    refuses("bad argument #1 to 'borrow' (an address is an integer or a light userdata)", function() gpu.borrow(64.5, { 8 }) end)
+    refuses("bad argument #2 to 'borrow' (extent -1 is negative)", function() gpu.borrow(64, { -1 }) end)
+    refuses("bad argument #3 to 'borrow' (unknown dtype 'f33'", function() gpu.borrow(64, { 8 }, "f33") end)
+    for text, options in pairs {
+      ["unknown option 'stride'; did you mean 'strides'?"] = { stride = { 1 } },
+      ["unknown option '1'"] = { true },
+      ["`bytes` is a number, not a string"] = { bytes = "8" },
+      ["`bytes` is an integer, 0 or more"] = { bytes = -8 },
+      ["`strides` is a table, not a number"] = { strides = 1 },
+      ["1 `strides` are expected, one for each axis"] = { strides = { 1, 2 } },
+      ["`strides` holds integers"] = { strides = { "one" } },
+      ["`device` is a string, not a userdata"] = { device = gpu.device() },
+      ["`readonly` is a boolean, not a number"] = { readonly = 1 },
+    } do
+      refuses("bad argument #4 to 'borrow' (" .. text .. ")", function() gpu.borrow(64, { 8 }, "f32", options) end)
+    end
+    local x, err = gpu.borrow(64, { 8 }, "f32", { device = "cuda:63" })
+    assert.is_nil(x)
+    assert.is_truthy(err.code)
+  end)
+end)
+
 describe("convert", function()
   it("makes each element what `as` makes of it", function()
     local t = gpu.from_table { { 1.5, -2.5, 300 }, { 0, 1e10, -1 } }

@@ -10,6 +10,7 @@
 **   GPULUA_FAKE_MEMORY   bytes of device memory; default 1 GiB
 **   GPULUA_FAKE_POOLS    0: no memory pools
 **   GPULUA_FAKE_SM       compute capability; default 90
+**   GPULUA_FAKE_OWNER    number of the device that all memory is said to be of; default 0
 **   GPULUA_FAKE_STICKY   "N:CODE": launch number N (from 1) makes every later call return CODE
 ** Built with FAKE_PLAIN it has no cuGetProcAddress, only plain names. */
 #include <stdio.h>
@@ -546,6 +547,13 @@ GpCuResult fake_mem_free(GpCuPtr address) { return give_memory(address); }
 GpCuResult fake_mem_info(size_t *free_bytes, size_t *total) {
     *free_bytes = fake.memory - fake.used;
     *total = fake.memory;
+    return 0;
+}
+GpCuResult fake_pointer_get(void *value, GpCuPointerAttribute attribute, GpCuPtr at) {
+    int owner = env_number("GPULUA_FAKE_OWNER", 0);
+    if (attribute != GpCu_PointerDevice || !is_device_range(at, 1))
+        return INVALID_VALUE;
+    memcpy(value, &owner, sizeof owner);
     return 0;
 }
 GpCuResult fake_host_alloc(void **at, size_t bytes, unsigned flags) {

@@ -354,6 +354,13 @@ GpCuResult vgpu_mem_info(size_t *free_bytes, size_t *total) {
     *total = MEMORY_BYTES;
     return 0;
 }
+GpCuResult vgpu_pointer_get(void *value, GpCuPointerAttribute attribute, GpCuPtr at) {
+    uint64_t start, end;
+    if (attribute != GpCu_PointerDevice || !vg_memory_find(at, 1, &start, &end))
+        return INVALID_VALUE;
+    *(int *)value = 0;
+    return 0;
+}
 GpCuResult vgpu_host_alloc(void **at, size_t bytes, unsigned flags) {
     (void)flags;
     *at = calloc(1, bytes);

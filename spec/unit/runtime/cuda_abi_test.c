@@ -23,6 +23,7 @@ SAME_SIZE(GpCuStream, CUstream);
 SAME_SIZE(GpCuDeviceAttribute, CUdevice_attribute);
 SAME_SIZE(GpCuFunctionAttribute, CUfunction_attribute);
 SAME_SIZE(GpCuPoolAttribute, CUmemPool_attribute);
+SAME_SIZE(GpCuPointerAttribute, CUpointer_attribute);
 SAME_SIZE(GpCuJitOption, CUjit_option);
 SAME_SIZE(GpCuMapType, CUtensorMapDataType);
 SAME_SIZE(GpCuTensorMap, CUtensorMap);

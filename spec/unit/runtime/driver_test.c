@@ -384,12 +384,7 @@ static void test_sticky(void **state) {
                      GpStatus_Poisoned);
     gp_tensor_release(x);
     gp_tensor_release(z);
-    gp_exec_release(w.scale);
-    gp_runtime_free(w.rt);
-    gp_diags_release(w.diags);
-    gp_source_release(w.script);
-    gp_source_release(w.kernels);
-    assert_int_equal(w.s.bytes, 0);
+    end_world(&w);
     assert_int_equal(fake_live(), 2); /* the memory of x and z is the lost context's */
     reset_fake();
 }

@@ -178,8 +178,8 @@ static inline const FakeLaunch *fake_last(void) {
     return last();
 }
 
-/* Everything that was taken is given back, here and in the driver. */
-static inline void close_world(World *w) {
+/* Everything that was taken is given back. */
+static inline void end_world(World *w) {
     gp_exec_release(w->scale);
     gp_runtime_free(w->rt);
     gp_diags_release(w->diags);
@@ -187,6 +187,11 @@ static inline void close_world(World *w) {
     gp_source_release(w->kernels);
     gp_text_free(&w->written);
     assert_int_equal(w->s.bytes, 0);
+}
+
+/* To the driver too. */
+static inline void close_world(World *w) {
+    end_world(w);
     assert_int_equal(fake_live(), 0);
 }
 

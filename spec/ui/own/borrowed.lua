@@ -1,0 +1,62 @@
+-- Memory of somebody else's: whose it is, and where a tensor can be in it. An upvalue's is there, and
+-- nothing reads or writes it here.
+local own = require "spec.support.own"
+local gpu, k, try = own.gpu, own.k, own.try
+local z = gpu.zeros{8}
+local lender = function() return own end
+local place = debug.upvalueid(lender, 1)
+try(function()
+  gpu.borrow(z.address, {8})
+end)
+try(function()
+  local part = z:slice{5, 8}
+  return gpu.borrow(part.address, {1}, "u8")
+end)
+try(function()
+  gpu.borrow(0, {8})
+end)
+try(function()
+  gpu.borrow(6, {8})
+end)
+try(function()
+  gpu.borrow(64, {8}, "f32", {bytes = 16})
+end)
+try(function()
+  gpu.borrow(64, {4, 2}, "f32", {strides = {2, 2}})
+end)
+try(function()
+  gpu.borrow(64, {4, 2}, "f32", {strides = {2, -1}})
+end)
+try(function()
+  gpu.borrow(64, {1 << 40, 1 << 40})
+end)
+local x = gpu.borrow(place, {2}, "f32", {readonly = true, keep = lender})
+try(function()
+  k.double(z, x)
+end)
+try(function()
+  x[1] = 5
+end)
+try(function()
+  gpu.borrow(place, {8}, "u8")
+end)
+x:free()
+try(function()
+  print(x)
+end)
+x = gpu.borrow(place, {8}, "u8", {readonly = true})
+x = nil
+-- What nobody can reach any more has no owner, though it was not collected yet.
+try(function()
+  x = gpu.borrow(place, {8}, "u8", {readonly = true})
+end)
+-- A second handle of one memory is a view: it knows of the first.
+local alias = z:view(z.shape)
+local writing = k.double(gpu.ones{8}, alias)
+try(function()
+  print(z)
+end)
+writing:sync()
+try(function()
+  print(z)
+end)
