@@ -161,8 +161,9 @@ const GpIrType *gp_lower_leaf_type(GpLower *lo, const GpType *t, uint32_t k);
 bool gp_lower_elem(const GpType *t, GpElem *out); /* of a scalar type */
 bool gp_lower_is_view(const GpType *t); /* Tensor and partitions: a reference is the value itself */
 bool gp_lower_is_partition(const GpType *t);
-/* Leaves of a partition that its code is made of: the padding, the order of axes. */
-bool gp_lower_is_view_form(uint32_t leaf);
+/* Leaves of a partition, also inside of a value, that its code is made of: 1 is the padding, 2 + i says
+** which axis comes at place i. Of other leaves 0. */
+uint32_t gp_lower_view_form(GpLower *lo, const GpType *t, uint32_t leaf);
 /* Element and count of a scalar or an array (of arrays) of scalars: what fits in memory. */
 bool gp_lower_memory(GpLower *lo, const GpType *t, GpElem *elem, uint32_t *count);
 GpShape gp_lower_shape(GpLower *lo, const GpShapeTy *sh);
@@ -227,6 +228,7 @@ typedef struct GpCarry {
     uint32_t fixed;   /* region parameters before the carried ones */
     GpValue **params; /* per leaf; NULL: not carried */
     GP_VEC(GpCarriedTensor) tensors;
+    GP_VEC(uint32_t) forms; /* leaves that say how a partition is read: the same in every turn */
 } GpCarry;
 GpCarry *gp_carry_open(GpLower *lo, const GpType *type, const GpIrType *index);
 GpVal gp_carry_finish_loop(GpLower *lo, GpCarry *c);

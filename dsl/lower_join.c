@@ -285,11 +285,6 @@ static bool may_change(const GpLower *lo, const GpVar *var) {
            (!gp_lower_is_partition(var->type) || gp_map_has(&lo->assigned, var->local));
 }
 
-/* What assigning a partition leaves as it is (lower_op.c). */
-static bool is_fixed(const GpVar *var, uint32_t leaf) {
-    return gp_lower_is_partition(var->type) && gp_lower_is_view_form(leaf);
-}
-
 static bool is_set(const GpLower *lo, const GpVar *var) {
     for (uint32_t i = 0; i < var->count; i++) {
         const GpLeaf *leaf = &lo->leaves.at[var->base + i];
@@ -300,9 +295,14 @@ static bool is_set(const GpLower *lo, const GpVar *var) {
 }
 
 /* A tensor of the parts that the region carries; their parameters follow all others. */
-static void carry_tensor(GpLower *lo, GpCarry *c, uint32_t leaf, GpValue *entry) {
-    GpCarriedTensor t = {.leaf = leaf, .type = gp_tensor_any(lo, entry->type)};
+static void carry_tensor(GpLower *lo, GpCarry *c, uint32_t leaf, const GpIrType *type) {
+    GpCarriedTensor t = {.leaf = leaf, .type = gp_tensor_any(lo, type)};
     GP_PUSH(lo->arena, &c->tensors, t);
+}
+
+/* Of a partition that is set in the loop first, the usual form is assumed. */
+static GpValue *usual_form(GpLower *lo, const GpIrType *t, uint32_t form) {
+    return form == 1 ? gp_lower_any(lo, t) : gp_build_int(&lo->b, t->elem, form - GP_VIEW_LEAD);
 }
 
 static void open_tensors(GpLower *lo, GpCarry *c) {
@@ -325,16 +325,24 @@ static void carry_var(GpLower *lo, GpCarry *c, const GpVar *var) {
         return;
     for (uint32_t i = 0; i < var->count; i++) {
         GpLeaf *leaf = &lo->leaves.at[var->base + i];
-        if (leaf->alias || is_fixed(var, i))
+        if (leaf->alias)
             continue;
-        if (!leaf->value)
-            leaf->value = gp_lower_any(lo, gp_lower_leaf_type(lo, var->type, i));
-        if (!leaf->value)
-            continue;
-        if (leaf->value->type->kind == GpIrType_Tensor) {
-            carry_tensor(lo, c, var->base + i, leaf->value);
+        const GpIrType *type = leaf->value ? leaf->value->type : gp_lower_leaf_type(lo, var->type, i);
+        uint32_t form = gp_lower_view_form(lo, var->type, i);
+        if (form) {
+            if (!leaf->value)
+                leaf->value = usual_form(lo, type, form);
+            GP_PUSH(lo->arena, &c->forms, var->base + i);
             continue;
         }
+        if (type->kind == GpIrType_Tensor) {
+            carry_tensor(lo, c, var->base + i, type);
+            continue;
+        }
+        if (!leaf->value)
+            leaf->value = gp_lower_any(lo, type);
+        if (!leaf->value)
+            continue;
         const char *name = var->local && var->count == 1 ? var->local->name->name : NULL;
         c->params[var->base + i] = gp_ir_region_param(lo->fn, c->region, leaf->value->type, name);
     }
@@ -384,8 +392,9 @@ static void drop_unchanged(GpCarry *c, bool with_exits) {
     }
     for (uint32_t i = 0; i < c->tensors.len; i++) {
         GpCarriedTensor *t = &c->tensors.at[i];
-        if (keeps(c->again, t->leaf, t->made) && (!with_exits || keeps(c->exit, t->leaf, t->made))) {
-            t->made->forward = c->exit->entry[t->leaf].value;
+        GpValue *entry = c->exit->entry[t->leaf].value;
+        if (entry && keeps(c->again, t->leaf, t->made) && (!with_exits || keeps(c->exit, t->leaf, t->made))) {
+            t->made->forward = entry;
             gp_ir_remove(t->made->inst);
             t->made = NULL;
         }
@@ -407,6 +416,25 @@ static void check_aliases(GpLower *lo, const GpCarry *c) {
         }
 }
 
+static bool is_same_form(const GpLeaf *a, const GpLeaf *b) {
+    GpScalar x, y;
+    if (!a->value || !b->value)
+        return !b->value;
+    return gp_lower_same_leaf(a, b) ||
+           (gp_ir_const(a->value, &x) && gp_ir_const(b->value, &y) && x.u == y.u);
+}
+
+static void check_forms(GpLower *lo, const GpCarry *c, const GpJoin *j) {
+    for (uint32_t i = 0; i < j->edges.len; i++)
+        for (uint32_t f = 0; f < c->forms.len; f++) {
+            uint32_t k = c->forms.at[f];
+            if (is_same_form(&j->entry[k], &j->edges.at[i].state[k]))
+                continue;
+            gp_lower_refuse(lo, lo->b.span, "a partition that gets another padding or order of axes in a loop");
+            return;
+        }
+}
+
 static MergedList carried_list(GpLower *lo, const GpCarry *c) {
     MergedList list = {0};
     for (uint32_t k = 0; k < c->exit->leaf_count; k++) {
@@ -424,15 +452,18 @@ static GpValue **carried_inits(GpLower *lo, const GpCarry *c, const MergedList *
                                uint32_t before) {
     GpValue **inits = GP_NEW_ARRAY(lo->arena, GpValue *, list->len + before);
     for (uint32_t i = 0; i < list->len; i++) {
-        GpValue *entry = c->exit->entry[list->at[i].index].value;
-        inits[before + i] =
-            list->at[i].tensor ? gp_tensor_part(lo, gp_lower_resolve(entry), list->at[i].part) : entry;
+        const Merged *m = &list->at[i];
+        GpValue *entry = c->exit->entry[m->index].value;
+        inits[before + i] = !m->tensor ? entry
+                            : entry    ? gp_tensor_part(lo, gp_lower_resolve(entry), m->part)
+                                       : gp_tensor_no_part(lo, m->type);
     }
     return inits;
 }
 
 GpVal gp_carry_finish_loop(GpLower *lo, GpCarry *c) {
     check_aliases(lo, c);
+    check_forms(lo, c, c->again);
     drop_unchanged(c, false);
     MergedList list = carried_list(lo, c);
     GpValue **inits = carried_inits(lo, c, &list, 0);
@@ -445,6 +476,8 @@ GpVal gp_carry_finish_loop(GpLower *lo, GpCarry *c) {
 
 void gp_carry_finish_for(GpLower *lo, GpCarry *c, GpValue *lower, GpValue *upper, GpValue *step) {
     check_aliases(lo, c);
+    check_forms(lo, c, c->again);
+    check_forms(lo, c, c->exit);
     drop_unchanged(c, true);
     MergedList list = carried_list(lo, c);
     GpValue **operands = carried_inits(lo, c, &list, 3);

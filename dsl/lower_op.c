@@ -265,13 +265,10 @@ static void assign_partition(GpLower *lo, GpNode *lhs, GpVal v) {
     GpVal old = gp_spot_read(lo, &s, lhs->span);
     for (uint32_t k = 1; k < v.count && k < old.count; k++) {
         GpScalar a, b;
-        if (!gp_lower_is_view_form(k) || !old.at[k].value)
+        if (!gp_lower_view_form(lo, v.type, k) || !old.at[k].value)
             continue;
-        bool is_known = gp_ir_const(old.at[k].value, &a);
-        if (!is_known || !gp_ir_const(gp_lower_get(lo, &v, k), &b) || a.u != b.u) {
-            gp_lower_refuse(lo, lhs->span,
-                            is_known ? "assigning a partition with another padding or order of axes"
-                                     : "assigning a partition in a value that a loop carries");
+        if (!gp_ir_const(old.at[k].value, &a) || !gp_ir_const(gp_lower_get(lo, &v, k), &b) || a.u != b.u) {
+            gp_lower_refuse(lo, lhs->span, "assigning a partition with another padding or order of axes");
             return;
         }
         v.at[k] = old.at[k];

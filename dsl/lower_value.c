@@ -39,10 +39,6 @@ bool gp_lower_is_partition(const GpType *t) {
            gp_ty_is_lang(t, GpLang_MappedPartitionMut);
 }
 
-bool gp_lower_is_view_form(uint32_t leaf) {
-    return leaf == 1 || (leaf >= GP_VIEW_LEAD && (leaf - GP_VIEW_LEAD) % GP_VIEW_PER_AXIS == 2);
-}
-
 /* Numbers of tiles: a count, an index, what a schedule iterates over. */
 static bool is_numbers(const GpType *t) {
     return gp_ty_is_lang(t, GpLang_Dim) || gp_ty_is_lang(t, GpLang_PartitionIndex) ||
@@ -60,6 +56,12 @@ static uint32_t count_numbers(GpLower *lo, const GpType *t) {
 static bool is_pair(const GpType *t) { return gp_ty_is_lang(t, GpLang_DisjointSlice); }
 
 static bool is_enum(const GpType *t) { return t->kind == GpTy_Adt && t->def->kind == GpDef_Enum; }
+
+/* Tuples and the user's structs; what core declares has leaves of its own. */
+static bool has_fields(const GpType *t) {
+    return t->kind == GpTy_Tuple ||
+           (t->kind == GpTy_Adt && t->def->kind == GpDef_Struct && t->def->lang == GpLang_None);
+}
 
 uint32_t gp_lower_field_count(const GpType *t) {
     return t->kind == GpTy_Tuple ? t->arg_count : t->kind == GpTy_Adt ? t->def->field_count : 0;
@@ -263,32 +265,48 @@ static const GpIrType *ref_leaf(GpLower *lo, const GpType *t, uint32_t k) {
     return gp_ir_scalar(lo->fn, is_slice ? GpElem_U64 : GpElem_Bool);
 }
 
-static const GpIrType *enum_leaf(GpLower *lo, const GpType *t, uint32_t k) {
-    if (k == 0)
-        return gp_ty_is_lang(t, GpLang_Option) ? bool_type(lo) : gp_ir_scalar(lo->fn, GpElem_I32);
-    k -= 1;
-    for (uint32_t v = 0; v < t->def->item_count; v++) {
-        const GpDef *variant = t->def->items[v];
-        for (uint32_t i = 0; i < variant->field_count; i++) {
-            const GpType *f = gp_lower_variant_field(lo, t, variant, i);
+/* The field that leaf k is in, which becomes the leaf of it; of an enum, k is not the tag. */
+static const GpType *field_with(GpLower *lo, const GpType *t, uint32_t *k) {
+    uint32_t variants = is_enum(t) ? t->def->item_count : 1;
+    *k -= is_enum(t);
+    for (uint32_t v = 0; v < variants; v++) {
+        const GpDef *variant = is_enum(t) ? t->def->items[v] : NULL;
+        uint32_t count = variant ? variant->field_count : gp_lower_field_count(t);
+        for (uint32_t i = 0; i < count; i++) {
+            const GpType *f = variant ? gp_lower_variant_field(lo, t, variant, i)
+                                      : gp_lower_field_type(lo, t, i);
             uint32_t n = gp_lower_leaf_count(lo, f);
-            if (k < n)
-                return gp_lower_leaf_type(lo, f, k);
-            k -= n;
+            if (*k < n)
+                return f;
+            *k -= n;
         }
     }
     gp_unreachable();
 }
 
 static const GpIrType *field_leaf(GpLower *lo, const GpType *t, uint32_t k) {
-    for (uint32_t i = 0; i < gp_lower_field_count(t); i++) {
-        const GpType *f = gp_lower_field_type(lo, t, i);
-        uint32_t n = gp_lower_leaf_count(lo, f);
-        if (k < n)
-            return gp_lower_leaf_type(lo, f, k);
-        k -= n;
+    if (is_enum(t) && k == 0)
+        return gp_ty_is_lang(t, GpLang_Option) ? bool_type(lo) : gp_ir_scalar(lo->fn, GpElem_I32);
+    const GpType *f = field_with(lo, t, &k);
+    return gp_lower_leaf_type(lo, f, k);
+}
+
+uint32_t gp_lower_view_form(GpLower *lo, const GpType *t, uint32_t k) {
+    for (;;) {
+        if (t->kind == GpTy_Ref && gp_lower_is_view(t->inner)) {
+            t = t->inner;
+        } else if (gp_lower_is_partition(t)) {
+            bool is_order = k >= GP_VIEW_LEAD && (k - GP_VIEW_LEAD) % GP_VIEW_PER_AXIS == 2;
+            return is_order ? GP_VIEW_LEAD + (k - GP_VIEW_LEAD) / GP_VIEW_PER_AXIS : k == 1;
+        } else if (t->kind == GpTy_Array) {
+            t = t->inner;
+            k %= gp_lower_leaf_count(lo, t);
+        } else if (is_enum(t) ? k > 0 : has_fields(t)) {
+            t = field_with(lo, t, &k);
+        } else {
+            return 0;
+        }
     }
-    gp_unreachable();
 }
 
 /* The tensor; the padding value; then numbers of each axis. */
@@ -323,7 +341,7 @@ static const GpIrType *adt_leaf(GpLower *lo, const GpType *t, uint32_t k) {
         return gp_ir_scalar(lo->fn, GpElem_I32);
     if (is_pair(t))
         return k ? gp_ir_scalar(lo->fn, GpElem_U64) : ptr_type(lo, t->args[0].type);
-    return is_enum(t) ? enum_leaf(lo, t, k) : field_leaf(lo, t, k);
+    return field_leaf(lo, t, k);
 }
 
 const GpIrType *gp_lower_leaf_type(GpLower *lo, const GpType *t, uint32_t k) {

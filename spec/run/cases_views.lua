@@ -163,6 +163,31 @@ local KERNELS = [[
       if let Some(q) = o { sum += q.load([0]) * 100; }
       z.store(sum);
   }
+  enum Source<const B: i32> { Of(Partition<i32, {[B]}>, i32), Nothing }
+  fn exchange<const B: i32>(s: Two<B>, x: Partition<i32, {[B]}>) -> Two<B> { Two { x, n: s.n + 1 } }
+  #[tile]
+  fn in_loops<const B: i32>(z: &mut Tensor<i32, {[B]}>, a: &Tensor<i32, {[-1]}>, b: &Tensor<i32, {[64]}>, n: i32) {
+      let mut s: Two<B> = Two { x: a.partition(shape![B]), n: 0 };
+      let mut pair = (make_partition_view(b, shape![B], padding::Zero, dim_map::Identity, b.token()), 1);
+      let mut o = Some(a.partition(shape![B]));
+      let mut e: Source<B> = Source::Of(b.partition(shape![B]), 4);
+      let mut sum = constant(0i32, shape![B]);
+      for i in 0..n {
+          sum = sum * 10 + s.x.load([0]);
+          if i % 2 == 0 { s.x = b.partition(shape![B]); } else { s = exchange(s, a.partition(shape![B])); }
+          if let Some(p) = o { sum += p.load([0]) * 1000; o = None; } else { o = Some(b.partition(shape![B])); }
+          if i == 4 { break; }
+          pair = (a.partition(shape![B]), pair.1 * 2);
+      }
+      let mut first = None;
+      for k in 0..n { first = match first { None => Some(b.partition(shape![B])), Some(p) => { sum += p.load([k % 4]) * 5; Some(p) } }; }
+      let mut i = 0;
+      while i < n {
+          match e { Source::Of(p, k) => { sum += p.load([0]) * k; e = Source::Nothing; }, Source::Nothing => { e = Source::Of(a.partition(shape![B]), i); } }
+          i += 1;
+      }
+      z.store(sum + pair.0.load([0]) * 7 + s.n * 13 + pair.1);
+  }
   #[tile]
   fn either_own<const B: i32>(z: &mut Tensor<i32, {[B]}>, y: &mut Tensor<i32, {[B]}>, x: &Tensor<i32, {[-1]}>, w: &Tensor<i32, {[-1]}>, flag: i32) {
       let from = if flag > 0 { x } else { w };
@@ -397,6 +422,24 @@ function checks.joined(h, k)
     local want = (n > 2 and 1 or 2) + (n > 1 and 20 or 10) + n * 1000 + (n > 3 and 100 or 0)
     k.in_values(z:tiles { 16 }, a, b, n):sync()
     h.check(z[1] == want, "in values %d: %s, expected %d", n, z[1], want)
+  end
+  for n = 0, 7 do
+    local s, count, pair, times, o, sum = 1, 0, 2, 1, 1, 0
+    for i = 0, n - 1 do
+      sum = sum * 10 + s
+      if i % 2 == 0 then s = 2 else s, count = 1, count + 1 end
+      if o then sum, o = sum + o * 1000, nil else o = 2 end
+      if i == 4 then break end
+      pair, times = 1, times * 2
+    end
+    sum = sum + 10 * math.max(n - 1, 0)
+    local e, by = 2, 4
+    for i = 0, n - 1 do
+      if e then sum, e = sum + e * by, nil else e, by = 1, i end
+    end
+    local want = sum + pair * 7 + count * 13 + times
+    k.in_loops(z:tiles { 16 }, a, b, n):sync()
+    h.check(z[1] == want, "in loops %d: %s, expected %d", n, z[1], want)
   end
   for flag = 0, 1 do
     for _, tile in ipairs { 8, 6 } do -- smaller tiles that divide the block's own, and that do not

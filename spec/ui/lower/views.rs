@@ -32,9 +32,16 @@ struct Two<const B: i32> { x: Partition<f32, {[B]}>, n: i32 }
 #[tile]
 fn field<const B: i32>(z: &mut Tensor<f32, {[B]}>, a: &Tensor<f32, {[-1]}>, b: &Tensor<f32, {[-1]}>, n: i32) {
     let mut s: Two<B> = Two { x: a.partition(shape![B]), n: 0 };
-    for i in 0..n { s.x = b.partition(shape![B]); }
+    for i in 0..n { s = Two { x: make_partition_view(b, shape![B], padding::Nan, dim_map::Identity, b.token()), n: i }; }
     z.store(s.x.load([0]));
 }
+#[tile]
+fn later<const B: i32>(z: &mut Tensor<f32, {[B]}>, a: &Tensor<f32, {[-1]}>, n: i32) {
+    let mut o = None;
+    for i in 0..n { o = Some(make_partition_view(a, shape![B], padding::Nan, dim_map::Identity, a.token())); }
+    if let Some(p) = o { z.store(p.load([0])); }
+}
+//@ call later(part f32 [8] tile [4], tensor f32 [8], 3)
 //@ call field(part f32 [8] tile [4], tensor f32 [8], tensor f32 [8], 3)
 //@ call turned(part i32 [8, 8] tile [4, 4], tensor i32 [8, 8], tensor i32 [8, 8], 3)
 //@ call filled(part f32 [8] tile [4], tensor f32 [8], 3)
