@@ -24,13 +24,14 @@ typedef struct GpImport {
     GpSpan span;       /* of the last name, or of the glob */
     bool is_done;
     bool is_reported; /* names from it were reported once, at the `use` */
+    struct GpImport *same; /* the next unknown import of the alias in the scope */
 } GpImport;
 
 /* What `use` brought into a scope. */
 struct GpImports {
     GpMap types, values, macros;
     GpDefVec globs;
-    GpMap unknown; /* alias -> GpImport * of a crate or part of one that is not built in */
+    GpMap unknown; /* alias -> the first GpImport of a crate or part of one that is not built in */
     GP_VEC(const GpImport *) unknown_globs;
 };
 

@@ -307,8 +307,15 @@ static void settle_import(GpCollect *k, GpImport *im) {
         report_twice(k->c, im, GpDiag_E0252, "reimported here");
     else if (im->is_reported)
         report_import(k->c, im, holder, depth);
-    if (im->is_glob)
+    if (im->is_glob) {
         GP_PUSH(k->c->arena, &in->unknown_globs, im);
+        return;
+    }
+    GpImport *last = gp_map_get(&in->unknown, im->alias);
+    while (last && last->same)
+        last = last->same;
+    if (last)
+        last->same = im;
     else
         gp_map_set(k->c->arena, &in->unknown, im->alias, im);
 }
@@ -395,9 +402,12 @@ bool gp_report_peer_name(GpCheck *c, GpSym name, GpSpan use) {
 
 bool gp_report_unknown_import(GpCheck *c, GpDef *scope, GpSym name, GpSpan use) {
     const GpImport *im = find_unknown_import(scope, name);
-    if (im && im->is_reported)
-        return true;
-    if (!im || (im->name == name && im->path_len && gp_find_crate(c, im->path[0])))
-        return gp_report_peer_name(c, name, use) || (im && report_import_use(c, im, name, use));
-    return report_import_use(c, im, name, use);
+    if (!im)
+        return gp_report_peer_name(c, name, use);
+    for (; im; im = im->same) {
+        bool is_of_crate = im->name == name && im->path_len && gp_find_crate(c, im->path[0]);
+        if (!im->is_reported && !(is_of_crate && gp_report_peer_name(c, name, use)))
+            report_import_use(c, im, name, use);
+    }
+    return true;
 }
