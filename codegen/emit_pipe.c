@@ -121,14 +121,28 @@ static void turn_barrier(GpEmit *e, const char *name, LLVMValueRef id) {
     call(e, name, args, 2);
 }
 
+static LLVMValueRef other_turn(GpEmit *e) {
+    return LLVMBuildSub(e->b, gp_emit_i32(e, TURN_BARRIER + 1), e->pipe->warpgroup, "");
+}
+
 void gp_pipe_take_turn(GpEmit *e) {
     turn_barrier(e, "llvm.nvvm.barrier.cta.sync.aligned.count",
                  LLVMBuildAdd(e->b, e->pipe->warpgroup, gp_emit_i32(e, TURN_BARRIER), ""));
 }
 
 void gp_pipe_give_turn(GpEmit *e) {
-    turn_barrier(e, "llvm.nvvm.barrier.cta.arrive.aligned.count",
-                 LLVMBuildSub(e->b, gp_emit_i32(e, TURN_BARRIER + 1), e->pipe->warpgroup, ""));
+    turn_barrier(e, "llvm.nvvm.barrier.cta.arrive.aligned.count", other_turn(e));
+}
+
+/* ptxas moves other work across barriers. So this one's number is made of the value too, in a way that
+** does not change it: v * v + v is even. */
+void gp_pipe_give_turn_after(GpEmit *e, LLVMValueRef v) {
+    GpInlinePtx ptx = gp_inline_begin(e, 2);
+    uint32_t bits = gp_inline_input(&ptx, LLVMBuildBitCast(e->b, v, i32(e), ""));
+    uint32_t id = gp_inline_input(&ptx, other_turn(e));
+    gp_inline_puts(&ptx, "{ .reg .b32 t; mad.lo.s32 t, $%u, $%u, $%u; and.b32 t, t, 1; add.s32 t, t, $%u; ", bits, bits, bits, id);
+    gp_inline_puts(&ptx, "barrier.cta.arrive.aligned t, %d; }", 2 * WARPGROUP_THREADS);
+    gp_inline_call(&ptx, NULL);
 }
 
 /* The first turn is the first warpgroup's. */

@@ -359,5 +359,10 @@ void gp_pipe_before(GpEmit *e, const GpInst *inst) {
         return;
     if (p->pending_count)
         gp_wgmma_settle(e, count_read(e, inst));
+    if (inst->op != GpOp_Mma && gp_map_has(&p->turn_closes, inst)) {
+        const GpValue *v = inst->operands[0];
+        LLVMValueRef last = gp_gpu_register(e, v, e->bound[v->id].count - 1);
+        gp_pipe_give_turn_after(e, gp_emit_to_float(e, v->type->elem, last));
+    }
     gp_pipe_at_end(e, inst);
 }

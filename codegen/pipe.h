@@ -99,7 +99,7 @@ struct GpPipe {
     uint64_t shared_bytes;
     uint64_t exchange_at, exchange_room, exchange_bytes; /* planned; used */
     LLVMValueRef shared;   /* dynamic shared memory */
-    GpMap turn_opens, turn_closes; /* products, the first and the last of a turn; none: nobody waits */
+    GpMap turn_opens, turn_closes; /* a turn's first product; the last, or what it is given before */
     GpPipeRole role;
     LLVMValueRef warpgroup; /* i32, of this thread */
     LLVMValueRef number, count; /* i32: of this block or cluster; persistent: of those that run */
@@ -133,7 +133,7 @@ void gp_pipe_describe(const GpEmit *e, GpImage *image);
 /* pipe_skew.c: rotates a loop of two products, in place; true when there was one. The plan is void
 ** then. */
 bool gp_pipe_skew(GpEmit *e);
-/* Finds the loops whose products two warpgroups issue by turns. */
+/* Finds the loops whose products two warpgroups issue by turns, and when a turn goes to the other. */
 void gp_pipe_find_turns(GpEmit *e, GpPipe *p);
 
 /* pipe_split.c: makes two loops of each whose products depend on an early or a late turn, in place;
@@ -176,6 +176,7 @@ void gp_pipe_warpgroup_barrier(GpEmit *e); /* of each warpgroup of consumers */
 /* Around the products of a turn: waits for this warpgroup's; gives it to the other. */
 void gp_pipe_take_turn(GpEmit *e);
 void gp_pipe_give_turn(GpEmit *e);
+void gp_pipe_give_turn_after(GpEmit *e, LLVMValueRef v); /* f32; not before it is there */
 LLVMValueRef gp_pipe_at(GpEmit *e, LLVMValueRef offset); /* in dynamic shared memory; i32 */
 
 /* emit_pipe_store.c */

@@ -294,6 +294,44 @@ typedef struct Turns {
     GpPipe *pipe;
 } Turns;
 
+/* What a multiprocessor does in a cycle: bytes of first operands that are multiplied with an element of
+** the second; results of the special function unit. */
+enum { PRODUCT_BYTES = 4096, SPECIAL_RESULTS = 16 };
+
+static uint64_t product_cycles(const GpInst *mma) {
+    const GpIrType *a = mma->operands[0]->type;
+    uint64_t bytes = (uint64_t)a->shape.dim[0] * (uint64_t)a->shape.dim[1] * gp_elem_info[a->elem].bytes;
+    return bytes * (uint64_t)mma->results[0]->type->shape.dim[1] / PRODUCT_BYTES;
+}
+
+static uint64_t special_cycles(const GpInst *inst) {
+    int64_t numel = 0;
+    if (!gp_special_computes(inst->op) || inst->results[0]->type->elem == GpElem_F64)
+        return 0;
+    (void)gp_shape_numel(&inst->results[0]->type->shape, &numel);
+    return (uint64_t)numel / SPECIAL_RESULTS;
+}
+
+/* Where the special function unit is about as busy as the matrix unit, warpgroups that come to their
+** other work shortly one after the other share it, and then wait for their products together. There
+** the turn is given when half of that work is done: before the operation with which it is more.
+** NULL: at once. */
+static const GpInst *late_end(const Skew *s) {
+    uint64_t products = 0, special = 0, done = 0;
+    for (const GpInst *x = s->body->first; x; x = x->next) {
+        products += x->op == GpOp_Mma ? product_cycles(x) : 0;
+        special += special_cycles(x);
+    }
+    if (special * 4 < products * 3 || gp_pipe_has_jump(s->body))
+        return NULL;
+    for (const GpInst *x = s->q->next; x; x = x->next) {
+        done += special_cycles(x);
+        if (done * 2 > special)
+            return x;
+    }
+    return NULL;
+}
+
 /* In a loop whose last product does not wait for its first one, all are issued together and the rest
 ** of the body is other work: then the matrix unit is one warpgroup's while the other works. */
 static void find_turn(GpInst *inst, void *ud) {
@@ -312,7 +350,8 @@ static void find_turn(GpInst *inst, void *ud) {
     if (s.p == s.q || is_made_of(&s, s.q->results[0], s.p->results[0]))
         return;
     gp_map_set(t->fn->arena, &t->pipe->turn_opens, s.p, NULL);
-    gp_map_set(t->fn->arena, &t->pipe->turn_closes, s.q, NULL);
+    const GpInst *late = late_end(&s);
+    gp_map_set(t->fn->arena, &t->pipe->turn_closes, late ? late : s.q, NULL);
 }
 
 void gp_pipe_find_turns(GpEmit *e, GpPipe *p) {
