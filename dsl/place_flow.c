@@ -283,6 +283,20 @@ void gp_build_loop(GpBuild *b, GpPlace *dst, GpNode *n) {
     b->block = end;
 }
 
+/* The body of a turn that `head` may follow, and the way back to it; goes on behind the loop. */
+static void build_turn(GpBuild *b, GpNode *body, GpLeaving *target, uint32_t head) {
+    uint32_t again = gp_build_block(b);
+    target->on_continue = again;
+    target->outer = b->target;
+    b->target = target;
+    gp_build_drop(b, body);
+    b->target = target->outer;
+    gp_scope_pop(b);
+    join(b, again);
+    gp_build_edge(b, again, head);
+    b->block = target->on_break;
+}
+
 void gp_build_while(GpBuild *b, GpNode *n) {
     GpAstWhile *w = GP_AS(While, n);
     uint32_t head = loop_head(b, header(n, w->label, w->cond, 5)), end = gp_build_block(b);
@@ -290,17 +304,9 @@ void gp_build_while(GpBuild *b, GpNode *n) {
     gp_scope_push(b, last_char(w->body->span));
     b->temps = b->scopes.len - 1;
     gp_build_cond(b, w->cond, end, depth);
-    GpLeaving target = {n, end, GP_NONE, NULL, depth, b->target};
-    uint32_t again = gp_build_block(b);
-    target.on_continue = again;
-    b->target = &target;
-    gp_build_drop(b, w->body);
-    b->target = target.outer;
-    gp_scope_pop(b);
-    join(b, again);
-    gp_build_edge(b, again, head);
+    GpLeaving target = {n, end, GP_NONE, NULL, depth, NULL};
+    build_turn(b, w->body, &target, head);
     b->temps = temps;
-    b->block = end;
 }
 
 /* The operands of a..b, .rev() and .step_by(k). */
@@ -338,17 +344,8 @@ void gp_build_for(GpBuild *b, GpNode *n) {
     s->dst = item;
     s->is_init = true;
     gp_place_bind(b, f->pat, item, NULL);
-    uint32_t again = gp_build_block(b);
-    target.on_continue = again;
-    target.outer = b->target;
-    b->target = &target;
-    gp_build_drop(b, f->body);
-    b->target = target.outer;
-    gp_scope_pop(b);
-    join(b, again);
-    gp_build_edge(b, again, head);
+    build_turn(b, f->body, &target, head);
     b->temps = temps;
-    b->block = end;
 }
 
 /* ---- leaving --------------------------------------------------------------------------------- */

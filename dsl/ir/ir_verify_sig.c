@@ -47,30 +47,17 @@ static bool check_uniform(V *v, I *inst, uint32_t operands, const char *what) {
                 what);
 }
 
-static bool check_Num1(V *v, I *inst) {
-    return check_uniform(v, inst, 1, "it takes integers or floats");
-}
-static bool check_Num2(V *v, I *inst) {
-    return check_uniform(v, inst, 2, "it takes integers or floats");
-}
-static bool check_Int2(V *v, I *inst) {
-    return check_uniform(v, inst, 2, "it takes integers");
-}
-static bool check_Bits1(V *v, I *inst) {
-    return check_uniform(v, inst, 1, "it takes integers or bools");
-}
-static bool check_Bits2(V *v, I *inst) {
-    return check_uniform(v, inst, 2, "it takes integers or bools");
-}
-static bool check_Float1(V *v, I *inst) {
-    return check_uniform(v, inst, 1, "it takes floats");
-}
-static bool check_Float2(V *v, I *inst) {
-    return check_uniform(v, inst, 2, "it takes floats");
-}
-static bool check_Float3(V *v, I *inst) {
-    return check_uniform(v, inst, 3, "it takes floats");
-}
+#define UNIFORM(sig, operands, what) \
+    static bool check_##sig(V *v, I *inst) { return check_uniform(v, inst, operands, what); }
+UNIFORM(Num1, 1, "it takes integers or floats")
+UNIFORM(Num2, 2, "it takes integers or floats")
+UNIFORM(Int2, 2, "it takes integers")
+UNIFORM(Bits1, 1, "it takes integers or bools")
+UNIFORM(Bits2, 2, "it takes integers or bools")
+UNIFORM(Float1, 1, "it takes floats")
+UNIFORM(Float2, 2, "it takes floats")
+UNIFORM(Float3, 3, "it takes floats")
+#undef UNIFORM
 
 static bool check_Const(V *v, I *inst) {
     if (!need_counts(v, inst, 0, 1)) return false;

@@ -224,44 +224,16 @@ static GpIrFn *build_simt(Tool *t, const Case *c) {
     return fn;
 }
 
-static void pack(const GpImage *image, uint8_t *block, uint8_t *const *memory, int64_t count,
-                 GpMailbox *mailbox) {
-    for (uint32_t i = 0; i < image->param_count; i++) {
-        const GpImageParam *p = &image->params[i];
-        int64_t value = 0;
-        switch (p->kind) {
-        case GpParam_Base:
-            value = (int64_t)(uintptr_t)memory[p->arg];
-            break;
-        case GpParam_Dim:
-        case GpParam_Len:
-            value = count;
-            break;
-        case GpParam_Stride:
-            value = 1;
-            break;
-        case GpParam_Scalar:
-            memcpy(&value, memory[p->arg], p->bytes);
-            break;
-        case GpParam_Mailbox:
-            value = (int64_t)(uintptr_t)mailbox;
-            break;
-        case GpParam_Grid:
-        case GpParam_TensorMap:
-            gp_unreachable(); /* kernels for GPUs have them */
-        }
-        memcpy(block + p->offset, &value, p->bytes);
-    }
-}
-
 static void run_image(const GpImage *image, uint8_t *const *memory, int64_t count, bool is_tile) {
     static uint64_t block[64];
     GpMailbox mailbox = {0};
     uint32_t size = is_tile ? TILE : 128;
     uint32_t blocks = (uint32_t)gp_ceil_div(count, size);
-    GpGrid grid = {{blocks, 1, 1}, {is_tile ? 1 : size, 1, 1}};
-    pack(image, (uint8_t *)block, memory, count, &mailbox);
-    image->cpu_entry(image->cpu_self, (const uint8_t *)block, &grid, 0, blocks);
+    Launch l = {.grid = {{blocks, 1, 1}, {is_tile ? 1 : size, 1, 1}}};
+    for (uint32_t i = 0; i <= OPERANDS; i++)
+        l.shape[i] = (GpShape){{count}, 1};
+    pack_launch(image, &l, memory, (uint8_t *)block, &mailbox);
+    image->cpu_entry(image->cpu_self, (const uint8_t *)block, &l.grid, 0, blocks);
 }
 
 /* Distance in units of the last place of `elem`'s type; equal NaNs are 0. */
@@ -316,7 +288,22 @@ static uint8_t guard_after(const uint8_t *memory, size_t bytes) {
 
 static void record_case(Tool *t, const Case *c, const GpIrFn *fn, bool is_tile,
                         uint8_t (*inputs)[MAX_COUNT * 8 + 64],
-                        uint8_t (*results)[MAX_COUNT * 8 + 64]);
+                        uint8_t (*results)[MAX_COUNT * 8 + 64]) {
+    uint32_t size = is_tile ? TILE : 128;
+    Launch l = {.fn = fn, .args = c->operands + 1, .bound = is_inexact(c->op) ? 4 : 0};
+    l.grid = (GpGrid){{(MAX_COUNT + size - 1) / size, 1, 1}, {is_tile ? 1 : size, 1, 1}};
+    l.name = gp_arena_printf(t->arena, "%s %s %s %s %d", is_tile ? "tile" : "simt",
+                             gp_op_info[c->op].name, gp_elem_info[c->from].name,
+                             gp_elem_info[c->to].name, (int)c->pred);
+    for (uint32_t i = 0; i < l.args; i++) {
+        l.elem[i] = i == 0 ? c->to : c->operand_elem[i - 1];
+        l.shape[i] = (GpShape){{MAX_COUNT}, 1};
+        l.bytes[i] = (size_t)MAX_COUNT * gp_elem_info[l.elem[i]].bytes;
+        l.before[i] = inputs[i];
+        l.after[i] = results[i];
+    }
+    write_record(t, &l);
+}
 
 static void run_case(Tool *t, const Case *c, bool is_tile) {
     static const int64_t sizes[] = {1, 7, 1000, MAX_COUNT};
@@ -353,111 +340,6 @@ static void run_case(Tool *t, const Case *c, bool is_tile) {
     record_case(t, c, fn, is_tile, memory[0], memory[1]);
     gp_image_release(image);
     gp_image_release(oracle);
-}
-
-/* Records for the GPU: little-endian words, texts and blocks with their length before them. */
-
-static void put_block(FILE *f, const void *at, size_t len) {
-    uint32_t n = (uint32_t)len;
-    fwrite(&n, sizeof n, 1, f);
-    fwrite(at, 1, len, f);
-}
-
-void pack_launch(const GpImage *image, const Launch *l, uint8_t *const *memory,
-                 uint8_t *block, GpMailbox *mailbox) {
-    for (uint32_t i = 0; i < image->param_count; i++) {
-        const GpImageParam *p = &image->params[i];
-        const GpShape *shape = &l->shape[p->arg];
-        int64_t value = 0, count = 1;
-        switch (p->kind) {
-        case GpParam_Base:
-            value = (int64_t)(uintptr_t)memory[p->arg];
-            break;
-        case GpParam_Dim:
-            value = shape->dim[p->axis];
-            break;
-        case GpParam_Len:
-            value = shape->dim[0];
-            break;
-        case GpParam_Stride:
-            for (int a = p->axis + 1; a < shape->rank; a++)
-                count *= shape->dim[a];
-            value = count;
-            break;
-        case GpParam_Scalar:
-            memcpy(&value, memory[p->arg], p->bytes);
-            break;
-        case GpParam_Mailbox:
-            value = (int64_t)(uintptr_t)mailbox;
-            break;
-        case GpParam_Grid:
-        case GpParam_TensorMap:
-            gp_unreachable(); /* kernels for GPUs have them */
-        }
-        memcpy(block + p->offset, &value, p->bytes);
-    }
-}
-
-void write_record(Tool *t, const Launch *l) {
-    GpTarget target;
-    GpImage *image = NULL;
-    if (!t->records)
-        return;
-    if (gp_target_parse(GP_STR("sm_90a"), &target) != GpStatus_Ok ||
-        gp_codegen_compile(t->cg, l->fn, &target, t->diags, &image) != GpStatus_Ok) {
-        print_diags(t);
-        return;
-    }
-    static uint64_t block[64];
-    pack_launch(image, l, l->before, (uint8_t *)block, NULL);
-    GpGrid grid = l->grid;
-    if (image->threads)
-        grid.block[0] = image->threads;
-    put_block(t->records, l->name, strlen(l->name));
-    put_block(t->records, image->ptx, image->ptx_len + 1);
-    put_block(t->records, image->entry, strlen(image->entry) + 1);
-    fwrite(&grid, sizeof grid, 1, t->records);
-    put_block(t->records, block, image->param_bytes);
-    uint32_t fixes = 0;
-    for (uint32_t i = 0; i < image->param_count; i++)
-        fixes += image->params[i].kind == GpParam_Base || image->params[i].kind == GpParam_Mailbox;
-    fwrite(&fixes, sizeof fixes, 1, t->records);
-    for (uint32_t i = 0; i < image->param_count; i++) {
-        const GpImageParam *p = &image->params[i];
-        bool is_mailbox = p->kind == GpParam_Mailbox;
-        if (p->kind != GpParam_Base && !is_mailbox)
-            continue;
-        uint32_t fix[] = {p->offset, is_mailbox ? UINT32_MAX : p->arg};
-        fwrite(fix, sizeof fix, 1, t->records);
-    }
-    fwrite(&l->args, sizeof l->args, 1, t->records);
-    for (uint32_t i = 0; i < l->args; i++) {
-        const char *elem = gp_elem_info[l->elem[i]].name;
-        put_block(t->records, elem, strlen(elem));
-        put_block(t->records, l->before[i], l->bytes[i]);
-        put_block(t->records, l->after[i], l->bytes[i]);
-    }
-    fwrite(&l->bound, sizeof l->bound, 1, t->records);
-    gp_image_release(image);
-}
-
-static void record_case(Tool *t, const Case *c, const GpIrFn *fn, bool is_tile,
-                        uint8_t (*inputs)[MAX_COUNT * 8 + 64],
-                        uint8_t (*results)[MAX_COUNT * 8 + 64]) {
-    uint32_t size = is_tile ? TILE : 128;
-    Launch l = {.fn = fn, .args = c->operands + 1, .bound = is_inexact(c->op) ? 4 : 0};
-    l.grid = (GpGrid){{(MAX_COUNT + size - 1) / size, 1, 1}, {is_tile ? 1 : size, 1, 1}};
-    l.name = gp_arena_printf(t->arena, "%s %s %s %s %d", is_tile ? "tile" : "simt",
-                             gp_op_info[c->op].name, gp_elem_info[c->from].name,
-                             gp_elem_info[c->to].name, (int)c->pred);
-    for (uint32_t i = 0; i < l.args; i++) {
-        l.elem[i] = i == 0 ? c->to : c->operand_elem[i - 1];
-        l.shape[i] = (GpShape){{MAX_COUNT}, 1};
-        l.bytes[i] = (size_t)MAX_COUNT * gp_elem_info[l.elem[i]].bytes;
-        l.before[i] = inputs[i];
-        l.after[i] = results[i];
-    }
-    write_record(t, &l);
 }
 
 static void run_both(Tool *t, Case c) {
