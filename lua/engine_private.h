@@ -2,6 +2,7 @@
 #ifndef GP_ENGINE_PRIVATE_H
 #define GP_ENGINE_PRIVATE_H
 
+#include "dsl/ir/launch.h"
 #include "lua/engine.h"
 
 /* A chunk of the host program that sites point into. */
@@ -23,6 +24,43 @@ struct GpEngine {
     GpDevice *device;     /* NULL until first used */
     GP_VEC(GpSiteFile) files; /* a site's `file` is an index plus 1 */
     GpCompileStats stats;
+};
+
+/* Code of one kernel for one variant key and device. */
+typedef struct GpVariant {
+    uint64_t key[2];
+    GpSchedule schedule; /* asked for by the launch */
+    GpDevice *device;
+    GpExec *exec;
+    GpArena *arena; /* of the checks; NULL: there are none */
+    GpLaunchCheck *checks;
+    uint32_t check_count;
+    struct GpVariant *next;
+} GpVariant;
+
+/* Shared by a kernel and what `with` made of it. */
+typedef struct GpVariants {
+    uint32_t refs;
+    GpVariant *first;
+} GpVariants;
+
+struct GpKernel {
+    GpEngine *engine;
+    uint32_t refs;
+    GpModule *module;
+    const GpDef *def;
+    GpArena *arena; /* the options' copies */
+    GpKernelOptions options;
+    GpVariants *variants;
+
+    /* The last call */
+    GpArena *bound;           /* instance and request arrays; NULL before the first call */
+    const GpInstance *instance;
+    GpArgDesc *descs;         /* normalised: addresses modulo 16, no scalars */
+    GpRunArg *run_args;
+    uint32_t count;
+    GpDevice *device;
+    GpExec *exec;
 };
 
 /* In messages. */

@@ -1,0 +1,425 @@
+/* From a call of a kernel to loaded code, and what can be told about it.
+**
+** A call is described by its arguments' kinds, dtypes, extents, strides and alignment. The last
+** call's description is kept: an equal one reuses its code, grid and parameter plan, and only
+** addresses and scalars are read again. */
+#include <stdio.h>
+
+#include "lua/engine_private.h"
+
+#include "core/os_posix.h"
+
+static GpSchedule asked_schedule(const GpKernel *k) {
+    GpSchedule asked = {0};
+    for (int i = 0; i < GpScheduleKey_count; i++)
+        *gp_schedule_at(&asked, (GpScheduleKey)i) = (uint8_t)k->options.schedule[i];
+    return asked;
+}
+
+/* Describes the arguments; the device is the first tensor's, NULL without one. */
+static GpDevice *describe_args(const GpCallArg *args, uint32_t count, GpArgDesc *descs) {
+    GpDevice *device = NULL;
+    memset(descs, 0, count * sizeof(*descs)); /* padding too: descriptions are compared as bytes */
+    for (uint32_t i = 0; i < count; i++) {
+        GpArgDesc *d = &descs[i];
+        GpTensor *t = args[i].tensor;
+        d->kind = args[i].kind;
+        d->i = args[i].i;
+        d->f = args[i].f;
+        d->other = args[i].other;
+        if (args[i].kind == GpArg_Partition) {
+            t = gp_partition_tensor(args[i].partition);
+            d->tile = *gp_partition_tile(args[i].partition);
+            d->share = *gp_partition_share(args[i].partition);
+        }
+        if (!t) continue;
+        d->elem = gp_tensor_elem(t);
+        d->shape = *gp_tensor_shape(t);
+        memcpy(d->stride, gp_tensor_strides(t), d->shape.rank * sizeof(int64_t));
+        d->address = gp_tensor_address(t);
+        if (!device) device = gp_tensor_device(t);
+    }
+    return device;
+}
+
+/* Leaves of a description what decides the code and the grid. */
+static void normalise(GpArgDesc *descs, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        descs[i].address &= 15;
+        descs[i].i = 0;
+        descs[i].f = 0;
+    }
+}
+
+static GpVariant *find_variant(GpKernel *k, const uint64_t key[2], GpDevice *device) {
+    GpSchedule schedule = asked_schedule(k);
+    for (GpVariant *v = k->variants->first; v; v = v->next)
+        if (v->key[0] == key[0] && v->key[1] == key[1] && v->device == device &&
+            memcmp(&v->schedule, &schedule, sizeof(schedule)) == 0)
+            return v;
+    return NULL;
+}
+
+typedef struct Bind {
+    GpKernel *kernel;
+    GpArena *arena;
+    const GpCallArg *args;
+    uint32_t count;
+    GpSite site;
+    GpDiags *diags;
+    GpArgDesc *descs;
+    GpRunArg *run_args;
+    GpDevice *device;
+    GpTarget target;
+    GpBindRequest request;
+    GpInstance *instance;
+    GpIrFn *fn;
+    GpText *out; /* describe */
+    GpVariant *variant;
+    GpStatus status;
+} Bind;
+
+static const GpSpan *resolve_args(const Bind *b) {
+    GpSpan *spans = GP_NEW_ARRAY(b->arena, GpSpan, b->count);
+    for (uint32_t i = 0; i < b->count; i++)
+        spans[i] = gp_engine_resolve_arg(b->kernel->engine, b->site, gp_kernel_name(b->kernel), i);
+    return spans;
+}
+
+static void bind_call(GpSession *s, void *ud) {
+    Bind *b = ud;
+    const GpKernelOptions *o = &b->kernel->options;
+    (void)s;
+    b->descs = GP_NEW_ARRAY(b->arena, GpArgDesc, b->count);
+    b->run_args = GP_NEW_ARRAY(b->arena, GpRunArg, b->count);
+    b->device = describe_args(b->args, b->count, b->descs);
+    b->request = (GpBindRequest){.kernel = b->kernel->def,
+                             .args = b->descs,
+                             .arg_count = b->count,
+                             .named = o->named,
+                             .named_count = o->named_count,
+                             .site = gp_engine_resolve(b->kernel->engine, b->site),
+                             .arg_sites = resolve_args(b)};
+    memcpy(b->request.grid, o->grid, sizeof(b->request.grid));
+    memcpy(b->request.block, o->block, sizeof(b->request.block));
+    b->status = gp_bind(b->kernel->module, b->arena, &b->request, b->diags, &b->instance);
+}
+
+static void instantiate(GpSession *s, void *ud) {
+    Bind *b = ud;
+    (void)s;
+    b->status = gp_instantiate(b->kernel->module, b->arena, b->instance, b->diags, &b->fn);
+    if (b->status == GpStatus_Ok)
+        b->fn->schedule = gp_schedule_merge(
+            asked_schedule(b->kernel), gp_kernel_schedule(&b->kernel->def->kernel, b->target.sm));
+}
+
+static GpStatus protect(Bind *b, void (*fn)(GpSession *, void *)) {
+    GpStatus thrown = gp_protect(&b->kernel->engine->session, fn, b);
+    return thrown != GpStatus_Ok ? thrown : b->status;
+}
+
+/* The image of an instantiated function: from the disk cache where the target has one. */
+static GpStatus make_image(GpEngine *e, const GpIrFn *fn, const GpTarget *target, GpDiags *diags,
+                           GpImage **out) {
+    uint8_t key[32];
+    bool is_cached = target->kind == GpTarget_Nvptx;
+    if (is_cached) {
+        gp_codegen_key(e->codegen, fn, target, key);
+        *out = gp_cache_get(e->runtime, key);
+        if (*out) {
+            e->stats.from_disk++;
+            return GpStatus_Ok;
+        }
+    }
+    GpStatus status = gp_codegen_compile(e->codegen, fn, target, diags, out);
+    if (status != GpStatus_Ok) return status;
+    e->stats.compiled++;
+    if (is_cached) gp_cache_put(e->runtime, key, *out);
+    return GpStatus_Ok;
+}
+
+static void copy_checks(GpSession *s, void *ud) {
+    Bind *b = ud;
+    GpVariant *v = b->variant;
+    v->arena = gp_arena_new(s);
+    if (!v->arena) gp_throw(s, GpStatus_NoMemory);
+    v->check_count = b->fn->launch_check_count;
+    v->checks = gp_launch_copy(v->arena, b->fn->launch_checks, v->check_count);
+    b->status = GpStatus_Ok;
+}
+
+static GpStatus add_variant(Bind *b, GpExec *exec) {
+    GpKernel *k = b->kernel;
+    GpVariant *v = GP_TRY_NEW(&k->engine->session, GpVariant);
+    if (!v) return GpStatus_NoMemory;
+    *v = (GpVariant){{b->instance->key[0], b->instance->key[1]}, asked_schedule(k), .device = b->device, .exec = exec};
+    b->variant = v;
+    GpStatus status = b->fn->launch_check_count ? protect(b, copy_checks) : GpStatus_Ok;
+    if (status != GpStatus_Ok) {
+        gp_arena_free(v->arena);
+        gp_free(&k->engine->session, v, sizeof(*v));
+        return status;
+    }
+    v->next = k->variants->first;
+    k->variants->first = v;
+    return GpStatus_Ok;
+}
+
+static void ask(GpSession *s, void *ud) {
+    Bind *b = ud;
+    const GpVariant *v = b->variant;
+    (void)s;
+    GpLaunchAsk checks = {b->arena, &b->request, b->instance, v->checks, v->check_count};
+    bool holds = gp_bind_ask(b->kernel->module, &checks, b->diags);
+    b->status = holds ? GpStatus_Ok : GpStatus_Diagnostics;
+}
+
+/* A GPU older than every target, or a driver older than every PTX. */
+static GpStatus refuse_device(Bind *b) {
+    const GpDeviceInfo *info = gp_device_info(b->device);
+    char text[128];
+    snprintf(text, sizeof text,
+             "no kernels for `%s`, an sm_%u whose driver takes PTX %u.%u: sm_80 and PTX 7.8 are the least",
+             info->name, info->sm, info->max_ptx / 10u, info->max_ptx % 10u);
+    gp_diag(b->diags, GpDiag_G0900, gp_engine_resolve(b->kernel->engine, b->site), text);
+    return GpStatus_Unsupported;
+}
+
+static GpStatus build_variant(Bind *b) {
+    GpExec *exec = NULL;
+    GpEngine *e = b->kernel->engine;
+    GpImage *image = NULL;
+    uint64_t start = gp_clock_ns();
+    GpStatus status = gp_engine_target(e, b->device, &b->target);
+    if (status == GpStatus_Unsupported) return refuse_device(b);
+    if (status == GpStatus_Ok) status = protect(b, instantiate);
+    if (status != GpStatus_Ok) return status;
+    e->stats.instantiated++;
+    status = make_image(e, b->fn, &b->target, b->diags, &image);
+    if (status == GpStatus_Ok) status = gp_exec_new(b->device, image, b->diags, &exec);
+    gp_image_release(image);
+    if (status == GpStatus_Ok) {
+        status = add_variant(b, exec);
+        if (status != GpStatus_Ok) gp_exec_release(exec);
+    }
+    e->stats.compile_ns += gp_clock_ns() - start;
+    return status;
+}
+
+static const GpAccess access_of_pass[] = {
+    [GpPass_Shared] = GpAccess_Read,
+    [GpPass_Unique] = GpAccess_Write,
+    [GpPass_Moved] = GpAccess_Move,
+    [GpPass_Scalar] = GpAccess_Read,
+};
+
+static const char *param_name(const GpDef *def, uint32_t i) {
+    const GpAstFn *fn = GP_AS(Fn, def->node);
+    if (i >= fn->params.len || fn->params.at[i]->kind != GpNode_Param) return "_";
+    const GpNode *pat = GP_AS(Param, fn->params.at[i])->pat;
+    return pat->kind == GpNode_PatName ? GP_AS(PatName, (GpNode *)pat)->name->name : "_";
+}
+
+/* Whether the launch's blocks or threads cover the argument's elements, given its inferred form. */
+static bool covers(const GpInstance *in, const GpKernelOptions *o, const GpArgDesc *arg) {
+    int64_t count;
+    if (arg->kind == GpArg_Partition) return o->grid[0] == 0; /* the partition's own grid */
+    if (!gp_shape_numel(&arg->shape, &count)) return false;
+    bool is_flat = in->grid[1] == 1 && in->grid[2] == 1 && in->block[1] == 1 && in->block[2] == 1;
+    return is_flat && (int64_t)in->grid[0] * in->block[0] >= count;
+}
+
+/* What stays the same from call to call of one instance. */
+static void plan_args(Bind *b, const GpImage *image) {
+    const GpKernelOptions *o = &b->kernel->options;
+    for (uint32_t i = 0; i < b->count; i++) {
+        bool is_written = i < 64 && (image->written >> i & 1);
+        b->run_args[i].access = is_written ? GpAccess_Write : access_of_pass[b->instance->args[i].pass];
+        b->run_args[i].param = param_name(b->kernel->def, i);
+        b->run_args[i].scalar.elem = b->instance->args[i].elem;
+        b->run_args[i].is_overwritten = i < 64 && (image->overwrites >> i & 1) &&
+                                        covers(b->instance, o, &b->descs[i]);
+    }
+}
+
+static bool fill_scalar(const GpCallArg *arg, GpScalar *out) {
+    switch (arg->kind) {
+    case GpArg_Bool:
+        *out = (GpScalar){.elem = GpElem_Bool, .u = arg->i != 0};
+        return true;
+    case GpArg_Int:
+        return gp_scalar_from_int(arg->i, out->elem, out);
+    case GpArg_Float:
+        return gp_scalar_from_double(arg->f, out->elem, out);
+    case GpArg_Tensor:
+    case GpArg_Partition:
+        return true;
+    case GpArg_Other:
+        return false; /* no binding takes it */
+    }
+    gp_unreachable();
+}
+
+static bool fill_args(GpKernel *k, const GpCallArg *args) {
+    for (uint32_t i = 0; i < k->count; i++) {
+        GpRunArg *run = &k->run_args[i];
+        run->partition = args[i].partition;
+        run->tensor = args[i].partition ? gp_partition_tensor(args[i].partition) : args[i].tensor;
+        if (!fill_scalar(&args[i], &run->scalar)) return false;
+    }
+    return true;
+}
+
+static bool is_same_tensor(const GpArgDesc *last, const GpTensor *t, GpDevice *device) {
+    const GpShape *shape = gp_tensor_shape(t);
+    const int64_t *stride = gp_tensor_strides(t);
+    if (last->elem != gp_tensor_elem(t) || last->shape.rank != shape->rank ||
+        gp_tensor_device(t) != device || last->address != (gp_tensor_address(t) & 15))
+        return false;
+    for (int axis = 0; axis < shape->rank; axis++)
+        if (last->shape.dim[axis] != shape->dim[axis] || last->stride[axis] != stride[axis]) return false;
+    return true;
+}
+
+static bool is_same_share(const GpShare *a, const GpShare *b) {
+    return gp_shape_eq(&a->map, &b->map) && a->blocks == b->blocks && a->is_prefix == b->is_prefix;
+}
+
+/* Whether an argument is described like that of the last call (normalise). */
+static bool is_same_arg(const GpArgDesc *last, const GpCallArg *arg, GpDevice *device) {
+    if (last->kind != arg->kind) return false;
+    switch (arg->kind) {
+    case GpArg_Tensor:
+        return is_same_tensor(last, arg->tensor, device);
+    case GpArg_Partition:
+        return is_same_tensor(last, gp_partition_tensor(arg->partition), device) &&
+               gp_shape_eq(&last->tile, gp_partition_tile(arg->partition)) &&
+               is_same_share(&last->share, gp_partition_share(arg->partition));
+    case GpArg_Int:
+    case GpArg_Float:
+    case GpArg_Bool:
+        return true;
+    case GpArg_Other:
+        return false;
+    }
+    gp_unreachable();
+}
+
+static bool is_like_last(const GpKernel *k, const GpCallArg *args, uint32_t count) {
+    if (!k->exec || count != k->count) return false;
+    for (uint32_t i = 0; i < count; i++)
+        if (!is_same_arg(&k->descs[i], &args[i], k->device)) return false;
+    return true;
+}
+
+/* Binds a call for its own sake; the arena is the caller's to free. */
+static GpStatus bind_anew(Bind *b) {
+    b->arena = gp_arena_new(&b->kernel->engine->session);
+    if (!b->arena) return GpStatus_NoMemory;
+    GpStatus status = protect(b, bind_call);
+    if (status == GpStatus_Ok && !b->device)
+        status = gp_engine_device(b->kernel->engine, b->diags, &b->device);
+    return status;
+}
+
+static GpStatus prepare_anew(GpKernel *k, const GpCallArg *args, uint32_t count, GpSite site,
+                             GpDiags *diags) {
+    Bind b = {.kernel = k, .args = args, .count = count, .site = site, .diags = diags};
+    GpStatus status = bind_anew(&b);
+    if (status == GpStatus_Ok) {
+        b.variant = find_variant(k, b.instance->key, b.device);
+        if (!b.variant) status = build_variant(&b);
+        if (status == GpStatus_Ok && b.variant->check_count) status = protect(&b, ask);
+    }
+    if (status != GpStatus_Ok) {
+        gp_arena_free(b.arena);
+        return status;
+    }
+    normalise(b.descs, count);
+    plan_args(&b, gp_exec_image(b.variant->exec));
+    gp_arena_free(k->bound);
+    k->bound = b.arena;
+    k->instance = b.instance;
+    k->descs = b.descs;
+    k->run_args = b.run_args;
+    k->count = count;
+    k->device = b.device;
+    k->exec = b.variant->exec;
+    return GpStatus_Ok;
+}
+
+GpStatus gp_kernel_prepare(GpKernel *k, const GpCallArg *args, uint32_t count, GpSite site,
+                           GpDiags *diags, GpRunRequest *out) {
+    if (!is_like_last(k, args, count) || !fill_args(k, args)) {
+        GpStatus status = prepare_anew(k, args, count, site, diags);
+        if (status != GpStatus_Ok) return status;
+        gp_assert(fill_args(k, args)); /* gp_bind accepted every scalar */
+    }
+    *out = (GpRunRequest){.exec = k->exec,
+                          .is_bound = true,
+                          .args = k->run_args,
+                          .arg_count = k->count,
+                          .shared_bytes = k->options.shared_bytes,
+                          .stream = k->options.stream,
+                          .kernel = gp_kernel_name(k),
+                          .site = site};
+    memcpy(out->grid.grid, k->instance->grid, sizeof(out->grid.grid));
+    memcpy(out->grid.block, k->instance->block, sizeof(out->grid.block));
+    return GpStatus_Ok;
+}
+
+/* ---- Inspection ------------------------------------------------------------------------- */
+
+static void bind_assumed(GpSession *s, void *ud) {
+    Bind *b = ud;
+    const GpKernelOptions *o = &b->kernel->options;
+    (void)s;
+    GpBindRequest request = {
+        .kernel = b->kernel->def, .named = o->named, .named_count = o->named_count};
+    memcpy(request.block, o->block, sizeof request.block);
+    b->status = gp_bind_assumed(b->kernel->module, b->arena, &request, b->diags, &b->instance);
+}
+
+GpStatus gp_kernel_emit(GpKernel *k, GpStage stage, const GpTarget *target, GpDiags *diags,
+                        GpText *out) {
+    Bind b = {.kernel = k, .diags = diags, .target = *target};
+    GpStatus status = GpStatus_Ok;
+    b.arena = gp_arena_new(&k->engine->session);
+    if (!b.arena) return GpStatus_NoMemory;
+    if (k->exec) b.instance = (GpInstance *)k->instance;
+    else status = protect(&b, bind_assumed);
+    if (status == GpStatus_Ok) status = protect(&b, instantiate);
+    if (status == GpStatus_Ok)
+        status = gp_codegen_emit(k->engine->codegen, b.fn, target, stage, diags, out);
+    gp_arena_free(b.arena);
+    return status;
+}
+
+static void describe(GpSession *s, void *ud) {
+    Bind *b = ud;
+    const GpDeviceInfo *info = gp_device_info(b->device);
+    (void)s;
+    gp_ir_print(b->fn, b->out);
+    gp_text_printf(b->out, "%s %u %d", info->product, info->processors, info->driver_version);
+    for (int axis = 0; axis < 3; axis++)
+        gp_text_printf(b->out, " %u %u", b->instance->grid[axis], b->instance->block[axis]);
+    for (uint32_t i = 0; i < b->count; i++) {
+        gp_text_puts(b->out, "\n");
+        for (int axis = 0; axis < b->descs[i].shape.rank; axis++)
+            gp_text_printf(b->out, " %lld/%lld", (long long)b->descs[i].shape.dim[axis],
+                           (long long)b->descs[i].stride[axis]);
+    }
+    gp_text_puts(b->out, "\n");
+}
+
+GpStatus gp_kernel_describe(GpKernel *k, const GpCallArg *args, uint32_t count, GpSite site,
+                            GpDiags *diags, GpText *out) {
+    Bind b = {.kernel = k, .args = args, .count = count, .site = site, .diags = diags, .out = out};
+    GpStatus status = bind_anew(&b);
+    if (status == GpStatus_Ok) status = gp_engine_target(k->engine, b.device, &b.target);
+    if (status == GpStatus_Ok) status = protect(&b, instantiate);
+    if (status == GpStatus_Ok) status = protect(&b, describe);
+    gp_arena_free(b.arena);
+    return status;
+}
