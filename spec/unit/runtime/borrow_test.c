@@ -1,5 +1,8 @@
 /* Borrowed memory, on each device. The lender is another runtime with a tensor of its own: memory
 ** that this one knows nothing of, and that the test reads by its address everywhere. */
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include "spec/unit/runtime/support.h"
 
 /* What is lent, and what was seen when it was given back. */
@@ -215,6 +218,49 @@ static void test_op(void **state) {
     assert_int_equal(l.released, 1);
     assert_true(l.seen[2] == 4);
     gp_tensor_release(in);
+    close_both(&w, &l);
+}
+
+/* A graph holds what it was recorded with; its last replay is waited for. */
+static void test_graph(void **state) {
+    (void)state;
+    World w;
+    Lent l;
+    ScaleCall c;
+    GpGraph *graph;
+    open_both(&w, &l);
+    GpTensor *in = new_iota(&w, COUNT, "in"), *out = borrow(&w, &l.memory);
+    expect_status(&w, gp_graph_begin(w.rt, line(3), w.diags, &graph), GpStatus_Ok);
+    call_scale(&w, &c, out, in, COUNT, 3);
+    expect_status(&w, gp_launch_now(w.rt, &c.r, NULL, w.diags), GpStatus_Ok);
+    expect_status(&w, gp_graph_end(graph, line(4), w.diags), GpStatus_Ok);
+    gp_tensor_release(out);
+    expect_status(&w, gp_graph_launch(graph, NULL, line(5), w.diags), GpStatus_Ok);
+    assert_int_equal(l.released, 0);
+    gp_graph_release(graph);
+    assert_int_equal(l.released, 1);
+    assert_true(l.seen[1] == 2 && l.seen[2] == 4);
+    gp_tensor_release(in);
+    close_both(&w, &l);
+}
+
+/* In a child of fork the memory is the parent's to give back. */
+static void test_fork(void **state) {
+    (void)state;
+    World w;
+    Lent l;
+    int status = -1;
+    open_both(&w, &l);
+    GpTensor *t = borrow(&w, &l.memory);
+    pid_t child = fork();
+    if (child == 0) {
+        gp_tensor_release(t);
+        _exit(l.released);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    gp_tensor_release(t);
+    assert_int_equal(l.released, 1);
     close_both(&w, &l);
 }
 
@@ -452,6 +498,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_release_waits_for_writer),
     cmocka_unit_test(test_release_waits_for_readers),
     cmocka_unit_test(test_op),
+    cmocka_unit_test(test_graph),
+    cmocka_unit_test(test_fork),
     cmocka_unit_test(test_drop),
     cmocka_unit_test(test_close),
     cmocka_unit_test(test_lost),
