@@ -23,14 +23,15 @@ static int block_axis(const GpInst *load) {
     return axis;
 }
 
-/* A run of memory that starts and ends at a multiple of 16 bytes, and that nobody writes. */
+/* A run of memory that starts and ends at a multiple of 16 bytes, and that nobody writes. By element
+** coordinates it starts anywhere. */
 static bool is_row(const GpEmit *e, const GpInst *load) {
     const GpShape *shape = gp_tile_shape(load);
     const GpValue *tensor = load->operands[0];
     for (int a = 0; a + 1 < shape->rank; a++)
         if (shape->dim[a] != 1)
             return false;
-    return shape->rank > 0 && gp_gpu_takes_vectors(e, tensor) && !e->fn->params[tensor->index].is_written &&
+    return shape->rank > 0 && !load->by_element && gp_gpu_takes_vectors(e, tensor) && !e->fn->params[tensor->index].is_written &&
            shape->dim[shape->rank - 1] * gp_elem_info[tensor->type->elem].bytes % GRANULE == 0;
 }
 
@@ -77,7 +78,7 @@ void gp_gpu_fetch_ahead(GpEmit *e, const GpInst *load) {
     later = LLVMBuildAdd(e->b, e->block_id[0], later, "");
     for (int a = 0; a < gp_tile_shape(load)->rank; a++)
         start[a] = gp_tile_start(e, load, a);
-    LLVMValueRef extent = gp_emit_i64(e, load->by_element ? 1 : gp_tile_shape(load)->dim[axis]);
+    LLVMValueRef extent = gp_emit_i64(e, gp_tile_shape(load)->dim[axis]);
     start[axis] = LLVMBuildZExt(e->b, later, LLVMInt64TypeInContext(e->ctx), "");
     start[axis] = LLVMBuildMul(e->b, start[axis], extent, "");
     LLVMBuildCondBr(e->b, is_there(e, load, later, start), ask, go_on);
