@@ -92,14 +92,25 @@ static bool is_alike(const GpPipe *p, const GpGroup *a, const GpGroup *b) {
     return !f && !h;
 }
 
+/* Whether the region stands between the group's first load and its last product. */
+static bool is_amid(const GpGroup *g, const GpRegion *r) {
+    for (const GpInst *x = g->opener; x != g->last; x = x->next)
+        for (uint32_t i = 0; i < x->region_count; i++)
+            if (is_inside(r, x->regions[i]))
+                return true;
+    return false;
+}
+
 /* Groups of the same tiles share a ring when they are in different regions: where a region ends
-** nothing of it is in use, so what goes in first comes out first. */
+** nothing of it is in use, so what goes in first comes out first. Not so what is loaded and read while
+** the other is in use. */
 static GpChannel *find_channel(GpPipe *p, const GpGroup *g) {
     for (uint32_t i = 0; i < p->channel_count && g->region->owner; i++) {
         bool fits = p->channels[i].is_ring;
         for (const GpGroup *o = p->groups; o < g && fits; o++)
             if (o->channel == &p->channels[i])
-                fits = o->region != g->region && is_alike(p, o, g);
+                fits = o->region != g->region && is_alike(p, o, g) && !is_amid(o, g->region) &&
+                       !is_amid(g, o->region);
         if (fits)
             return &p->channels[i];
     }

@@ -41,6 +41,22 @@ local k = gpu.kernels(source("plain", "plain") .. source("transposed", "transpos
       }
       c.store(acc);
   }
+  // Tiles that are loaded, then others like them that are loaded and read, then the first are read.
+  #[tile]
+  fn amid<const BM: i32, const BN: i32, const BK: i32>(
+      c: &mut Tensor<f32, {[BM, BN]}>, a: &Tensor<bf16, {[-1, -1]}>, b: &Tensor<bf16, {[-1, -1]}>) {
+      let (i, j, _) = get_tile_block_id();
+      let (pa, pb) = (a.partition(shape![BM, BK]), b.partition(shape![BK, BN]));
+      let mut acc = constant(0.0f32, shape![BM, BN]);
+      let outer = pa.load([i, 2]);
+      for l in 0..num_tiles(&pa, 1) {
+          let (x, y) = (pa.load([i, l]), pb.load([l, j]));
+          if l != 1 { acc = mma(pa.load([i, 0]), pb.load([0, j]), acc); }
+          acc = mma(x, y, acc * 2.0f32);
+      }
+      acc = mma(outer, pb.load([2, j]), acc);
+      c.store(acc);
+  }
   #[tile]
   fn added<const BM: i32, const BN: i32, const BK: i32>(
       c: &mut Tensor<f32, {[BM, BN]}>, a: &Tensor<bf16, {[-1, -1]}>, b: &Tensor<bf16, {[-1, -1]}>) {
@@ -364,12 +380,19 @@ end
 
 -- The turns' tiles of `carried` and `counted` depend on the block's row by what a loop carries, so that
 -- blocks of a cluster share the first operand; `added` reads what it writes, and its blocks stay alone.
+-- `amid` has its tiles several times.
 do
   local m, n, depth = 320, 128, 200
   local a, b = small_numbers(m, depth, 1), small_numbers(depth, n, 4)
-  local ta, tb, wanted = gpu.from_table(a, "bf16"), gpu.from_table(b, "bf16"), product(a, transpose(b))
-  for _, case in ipairs { { "carried", 2 }, { "counted", 2 }, { "added", 1 } } do
-    local name, clusters = table.unpack(case)
+  local ta, tb = gpu.from_table(a, "bf16"), gpu.from_table(b, "bf16")
+  for _, case in ipairs { { "carried", 2 }, { "counted", 2 }, { "added", 1 }, { "amid", 2, { 8 + 16 + 4 + 2, 4, 2 + 1, 1 } } } do
+    local name, clusters, times = table.unpack(case)
+    local of_tiles = {}
+    for i, row in ipairs(a) do
+      of_tiles[i] = {}
+      for l, x in ipairs(row) do of_tiles[i][l] = times and times[(l - 1) // 64 + 1] * x or x end
+    end
+    local wanted = product(of_tiles, transpose(b))
     each_schedule(name, { {}, { cluster = 2 } }, function(title, schedule)
       local f = k[name]:with { BK = 64, cluster = schedule.cluster }
       local c = gpu.zeros { m, n }
