@@ -49,6 +49,8 @@ bool gp_api_elem(gpulua_state *g, const char *name, GpElem *out);
 bool gp_api_shape(const int64_t *dims, size_t rank, GpDiags *diags, GpShape *out);
 /* Takes the reference; frees it when there is no memory for the handle. */
 GpStatus gp_api_wrap_tensor(gpulua_state *g, GpTensor *t, gpulua_tensor **out);
+/* A new tensor like t on device d, with t's contents. */
+GpStatus gp_api_copied(gpulua_tensor *t, GpDevice *d, GpDiags *diags, GpTensor **out);
 /* The kernel with the options, a reference of its own. */
 GpStatus gp_api_kernel(gpulua_module *m, const char *name, const gpulua_launch_options *options,
                        GpKernel **out);

@@ -151,8 +151,7 @@ GP_API const char *gpulua_tensor_device(const gpulua_tensor *t) {
     return gp_device_info(gp_tensor_device(t->tensor))->name;
 }
 
-/* A new tensor like t on device d, with t's contents. */
-static GpStatus copied(gpulua_tensor *t, GpDevice *d, GpDiags *diags, GpTensor **out) {
+GpStatus gp_api_copied(gpulua_tensor *t, GpDevice *d, GpDiags *diags, GpTensor **out) {
     GpStatus status = gp_tensor_new(d, gp_tensor_elem(t->tensor), gp_tensor_shape(t->tensor),
                                     gp_api_site(), diags, out);
     if (status != GpStatus_Ok) return status;
@@ -170,7 +169,7 @@ GP_API gpulua_status gpulua_tensor_to(gpulua_tensor *t, const char *device, gpul
     GpStatus status = GpStatus_Ok;
     if (device)
         status = gp_device_open(gp_engine_runtime(t->state->engine), gp_str_from(device), diags, &d, NULL);
-    if (status == GpStatus_Ok) status = copied(t, d, diags, &made);
+    if (status == GpStatus_Ok) status = gp_api_copied(t, d, diags, &made);
     if (status == GpStatus_Ok) status = gp_api_wrap_tensor(t->state, made, out);
     return gp_api_end(t->state, status);
 }

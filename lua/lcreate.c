@@ -163,14 +163,9 @@ static int gpu_eye(lua_State *L) {
 
 static int draw_on_host(lua_State *L, const Wanted *w, bool is_normal, uint64_t stream) {
     int64_t count;
-    size_t bytes = gp_elem_info[w->elem].bytes;
     uint8_t *host = push_buffer(L, w, &count);
-    for (int64_t i = 0; i < count; i += 4) {
-        double values[4];
-        gp_random_block(is_normal, w->g->random_seed, stream, (uint64_t)i / 4, values);
-        for (int64_t k = 0; k < GP_MIN(4, count - i); k++)
-            gp_scalar_store(make_scalar(w->elem, values[k]), host + (size_t)(i + k) * bytes);
-    }
+    GpRandom r = {w->g->random_seed, stream, is_normal};
+    gp_random_fill(&r, w->elem, count, host);
     return create_from(L, w, host);
 }
 

@@ -5,9 +5,7 @@
 
 static const char modules_key = 0;
 
-enum { TILE = 1024 };
-
-static const GpStdSource *find_source(const char *name) {
+const GpStdSource *gp_library_source(const char *name) {
     for (size_t i = 0; i < gp_library_source_count; i++)
         if (strcmp(gp_library_sources[i].crate, name) == 0) return &gp_library_sources[i];
     gp_unreachable();
@@ -34,7 +32,7 @@ static void push_module(lua_State *L, const char *name) {
         lua_rawsetp(L, LUA_REGISTRYINDEX, &modules_key);
     }
     if (lua_getfield(L, -1, name) == LUA_TNIL) {
-        const GpStdSource *source = find_source(name);
+        const GpStdSource *source = gp_library_source(name);
         lua_pop(L, 1);
         lua_pushvalue(L, lua_upvalueindex(1)); /* the anchor of the function that called */
         lua_pushcclosure(L, gp_lua_kernels, 1);
@@ -62,7 +60,7 @@ void gp_lua_push_line(lua_State *L, int index, bool is_written) {
     push_list(L, count);
     call_method(L, "reshape");
     if (!is_written) return;
-    push_list(L, TILE);
+    push_list(L, GP_LIBRARY_TILE);
     call_method(L, "tiles");
 }
 

@@ -64,3 +64,12 @@ void gp_random_block(bool is_normal, uint64_t seed, uint64_t stream, uint64_t bl
         for (int i = 0; i < 4; i++) out[i] = uniform(words[i]);
     }
 }
+
+void gp_random_fill(const GpRandom *r, GpElem elem, int64_t count, uint8_t *out) {
+    for (int64_t i = 0; i < count; i += 4) {
+        double values[4];
+        gp_random_block(r->is_normal, r->seed, r->stream, (uint64_t)i / 4, values);
+        for (int64_t k = 0; k < GP_MIN(4, count - i); k++)
+            gp_scalar_store((GpScalar){.elem = elem, .f = values[k]}, out + (size_t)(i + k) * gp_elem_info[elem].bytes);
+    }
+}

@@ -2,10 +2,16 @@
 #ifndef GP_RANDOM_H
 #define GP_RANDOM_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "core/elem.h"
 
 /* The four values of counter `block`: uniform in [0, 1) with 24 bits, or normal. */
 void gp_random_block(bool is_normal, uint64_t seed, uint64_t stream, uint64_t block, double out[4]);
+
+typedef struct GpRandom {
+    uint64_t seed, stream;
+    bool is_normal;
+} GpRandom;
+/* The first `count` numbers in the storage form of the element type, a float. */
+void gp_random_fill(const GpRandom *r, GpElem elem, int64_t count, uint8_t *out);
 
 #endif

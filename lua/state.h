@@ -31,6 +31,7 @@ struct gpulua_state {
     const void *caller; /* the Lua function that called last, and the number of its file */
     uint32_t caller_file;
     uint64_t random_seed, random_stream;
+    GpKernel *convert;  /* the library's, made when the C API first needs it */
     uint64_t gc_debt;   /* device bytes allocated since the collector was last driven */
 };
 
@@ -165,10 +166,15 @@ typedef struct GpLuaFn {
     const char *doc;
 } GpLuaFn;
 
+/* What a launch takes of its device (api_make.c). */
+GpStatus gp_kernel_info(GpKernel *kernel, const GpRunRequest *request, gpulua_launch_info *out);
 int gp_lua_kernels(lua_State *L); /* lkernel.c: gpu.kernels */
 int gp_lua_push_extents(lua_State *L, const int64_t *dims, int rank); /* lpartition.c: as a table */
 
-/* llibrary.c: kernels of the library itself. Pushes one of lua/library. */
+/* llibrary.c: kernels of the library itself. The text of a module of lua/library, which there is. */
+const struct GpStdSource *gp_library_source(const char *module);
+enum { GP_LIBRARY_TILE = 1024 }; /* elements that a block of its kernels writes */
+/* Pushes one of lua/library. */
 void gp_lua_library(lua_State *L, const char *module, const char *kernel);
 /* Pushes the contiguous tensor at `index` as one axis, in tiles when the kernel writes it. */
 void gp_lua_push_line(lua_State *L, int index, bool is_written);

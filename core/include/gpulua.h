@@ -197,6 +197,12 @@ GPULUA_API const char *gpulua_tensor_device(const gpulua_tensor *t); /* "cpu", "
 /* Sets every element to a value that the dtype holds, floats rounded to nearest. Does not wait. */
 GPULUA_API gpulua_status gpulua_tensor_fill(gpulua_tensor *t, double value);
 GPULUA_API gpulua_status gpulua_tensor_fill_int(gpulua_tensor *t, int64_t value);
+/* Random floats: uniform in [0, 1), or normal with mean 0 and deviation 1. They go on where gpu.rand and
+** gpu.randn left off, and are the same on every device. Drawn on the host; blocks. */
+GPULUA_API gpulua_status gpulua_tensor_fill_uniform(gpulua_tensor *t);
+GPULUA_API gpulua_status gpulua_tensor_fill_normal(gpulua_tensor *t);
+/* Starts the state's random numbers over; those of a fresh state have seed 0. */
+GPULUA_API void gpulua_seed(gpulua_state *g, uint64_t seed);
 /* Blocks until what is enqueued on it is done; reports a failed check of a kernel that wrote it. */
 GPULUA_API gpulua_status gpulua_tensor_sync(gpulua_tensor *t);
 /* Copies between host memory (row-major, storage form, exactly gpulua_tensor_bytes) and the
@@ -218,6 +224,8 @@ GPULUA_API gpulua_status gpulua_tensor_reinterpret(gpulua_tensor *t, const char 
                                                    gpulua_tensor **out);
 /* A new tensor with the same elements on a device; NULL: on t's own. Does not wait. */
 GPULUA_API gpulua_status gpulua_tensor_to(gpulua_tensor *t, const char *device, gpulua_tensor **out);
+/* A new tensor of another dtype on t's device, each element as Rust's `as` has it. Does not wait. */
+GPULUA_API gpulua_status gpulua_tensor_convert(gpulua_tensor *t, const char *dtype, gpulua_tensor **out);
 /* to[i] = from[i], the same dtype and shape; devices may differ. Does not wait. */
 GPULUA_API gpulua_status gpulua_tensor_copy(gpulua_tensor *to, gpulua_tensor *from);
 /* Read-only from here on, for all handles of the memory. */
@@ -334,6 +342,25 @@ GPULUA_API void gpulua_op_free(gpulua_op *op); /* one that was not run says so t
 GPULUA_API gpulua_status gpulua_kernel_text(gpulua_module *m, const char *kernel, const char *stage,
                                             const char *target, const gpulua_launch_options *options,
                                             const char **text);
+
+/* What a launch takes of a GPU; on the CPU only the device is told. */
+typedef struct gpulua_launch_info {
+    size_t size;            /* sizeof(gpulua_launch_info) */
+    const char *device;     /* "cuda:0"; lives as long as the state */
+    uint32_t threads;       /* of a block, those included that only fetch */
+    uint32_t registers;     /* of a thread */
+    uint32_t local_bytes;   /* of a thread: what registers do not hold */
+    uint32_t shared_bytes;  /* of a block */
+    uint32_t blocks;        /* that a multiprocessor runs at once */
+    double occupancy;       /* their threads, of those that it could run */
+    uint8_t warps, stages, cluster, persistent; /* of a tile kernel, as in the options; else 0 */
+    const char *unpiped;    /* why a kernel with products is not warp-specialised; else NULL */
+} gpulua_launch_info;
+/* The same checks as a launch of it, which compile it; runs nothing and takes no loans. */
+GPULUA_API gpulua_status gpulua_kernel_info(gpulua_module *m, const char *kernel,
+                                            const gpulua_arg *args, size_t arg_count,
+                                            const gpulua_launch_options *options,
+                                            gpulua_launch_info *out);
 
 /* ---- Graphs ----------------------------------------------------------------------------- */
 

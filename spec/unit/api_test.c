@@ -210,6 +210,84 @@ static void test_text(void **unused) {
     assert_int_not_equal(gpulua_kernel_text(m, "set", "ptx", "sm_1", &options, &text), GPULUA_OK);
 }
 
+static void test_random(void **unused) {
+    (void)unused;
+    gpulua_tensor *t = ones(), *n = ones(), *whole;
+    float first[COUNT], again[COUNT], normal[COUNT];
+    double sum = 0;
+    gpulua_seed(g, 7);
+    accepted(gpulua_tensor_fill_uniform(t));
+    accepted(gpulua_tensor_fill_normal(n));
+    accepted(gpulua_tensor_read(t, first, sizeof(first)));
+    accepted(gpulua_tensor_read(n, normal, sizeof(normal)));
+    accepted(gpulua_tensor_fill_uniform(t));
+    accepted(gpulua_tensor_read(t, again, sizeof(again)));
+    for (int i = 0; i < COUNT; i++) {
+        assert_true(first[i] >= 0 && first[i] < 1 && first[i] != again[i]);
+        sum += (double)normal[i];
+    }
+    assert_true(sum > -COUNT && sum < COUNT && first[0] != normal[0]);
+    char script[256]; /* Lua's are the same */
+    snprintf(script, sizeof(script), "local gpu = require 'gpulua'; gpu.seed(7)\n"
+             "assert(gpu.rand{12}[3] == %a and gpu.randn{12}[12] == %a)", (double)first[2], (double)normal[11]);
+    accepted(gpulua_run_string(g, script, strlen(script), "random"));
+    accepted(gpulua_tensor_convert(t, "i32", &whole));
+    refused(gpulua_tensor_fill_normal(whole), GPULUA_E_ARGUMENT, "G0900", "random numbers are floats, no i32");
+    gpulua_tensor_free(whole);
+    gpulua_tensor_free(n);
+    gpulua_tensor_free(t);
+}
+
+static void test_convert(void **unused) {
+    (void)unused;
+    const float from[COUNT] = {-1.5f, 300, 2.75f, 3, 4, 5, 6, 7, 8, 9, 10, -300};
+    const int64_t shape[] = {3, 4};
+    const size_t turned[] = {1, 0};
+    int8_t to[COUNT];
+    gpulua_tensor *t = ones(), *bytes, *wide, *columns;
+    accepted(gpulua_tensor_write(t, from, sizeof(from)));
+    accepted(gpulua_tensor_convert(t, "i8", &bytes));
+    assert_string_equal(gpulua_tensor_dtype(bytes), "i8");
+    accepted(gpulua_tensor_read(bytes, to, sizeof(to)));
+    assert_true(to[0] == -1 && to[1] == 127 && to[2] == 2 && to[10] == 10 && to[11] == -128);
+    gpulua_tensor_free(bytes);
+    accepted(gpulua_tensor_reshape(t, shape, 2, &wide));
+    accepted(gpulua_tensor_permute(wide, turned, &columns)); /* rows of it are no neighbours */
+    accepted(gpulua_tensor_convert(columns, "i8", &bytes));
+    assert_int_equal(gpulua_tensor_extent(bytes, 0), 4);
+    accepted(gpulua_tensor_read(bytes, to, sizeof(to)));
+    assert_true(to[0] == -1 && to[1] == 4 && to[2] == 8 && to[3] == 127 && to[11] == -128);
+    gpulua_tensor_free(bytes);
+    refused(gpulua_tensor_convert(t, "f33", &bytes), GPULUA_E_ARGUMENT, "G0900", "unknown dtype `f33`");
+    assert_null(bytes);
+    accepted(gpulua_tensor_drop(t));
+    assert_int_equal(gpulua_tensor_convert(t, "i8", &bytes), GPULUA_E_DIAGNOSTICS);
+    gpulua_tensor_free(columns);
+    gpulua_tensor_free(wide);
+    gpulua_tensor_free(t);
+}
+
+static void test_info(void **unused) {
+    (void)unused;
+    const int64_t tile = 4;
+    gpulua_tensor *t = ones();
+    gpulua_partition *p;
+    gpulua_launch_info info = {0};
+    gpulua_arg args[2];
+    accepted(gpulua_tiles(t, &tile, 1, &p));
+    args[0] = gpulua_arg_partition(p);
+    args[1] = gpulua_arg_float(9);
+    assert_int_equal(gpulua_kernel_info(m, "set", args, 2, NULL, &info), GPULUA_E_ARGUMENT);
+    info.size = sizeof(info);
+    accepted(gpulua_kernel_info(m, "set", args, 2, NULL, &info));
+    assert_string_equal(info.device, "cpu");
+    assert_true(info.threads == 0 && info.warps == 0 && info.unpiped == NULL);
+    holds(t, 0, COUNT, 1); /* nothing ran */
+    refused(gpulua_kernel_info(m, "nothing", args, 2, NULL, &info), GPULUA_E_DIAGNOSTICS, "G0341", "nothing");
+    gpulua_partition_free(p);
+    gpulua_tensor_free(t);
+}
+
 static gpulua_state *open_state(void) {
     gpulua_config config = {0};
     gpulua_state *state = NULL;
@@ -254,7 +332,8 @@ static void test_close(void **unused) {
 int main(void) {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_streams), cmocka_unit_test(test_graph), cmocka_unit_test(test_partitions),
-        cmocka_unit_test(test_tensors), cmocka_unit_test(test_text), cmocka_unit_test(test_close),
+        cmocka_unit_test(test_tensors), cmocka_unit_test(test_text), cmocka_unit_test(test_random), cmocka_unit_test(test_convert),
+        cmocka_unit_test(test_info), cmocka_unit_test(test_close),
     };
     g = open_state();
     if (gpulua_compile(g, "api.rs", kernels, sizeof(kernels) - 1, &m) != GPULUA_OK) {

@@ -1,0 +1,139 @@
+/* The C API's random numbers and conversions, and what a launch takes of its device. */
+#include <stdlib.h>
+
+#include "dsl/std.h"
+#include "lua/api.h"
+#include "lua/random.h"
+
+/* ---- Random numbers ------------------------------------------------------------------------- */
+
+static gpulua_status fill_random(gpulua_tensor *t, bool is_normal) {
+    gpulua_state *g = t->state;
+    GpElem elem = gp_tensor_elem(t->tensor);
+    size_t bytes = gp_tensor_bytes(t->tensor);
+    GpDiags *diags = gp_api_begin(g);
+    if (!diags) return GPULUA_E_NO_MEMORY;
+    if (gp_elem_info[elem].cls != GpClass_Float) {
+        gp_api_refuse(diags, "random numbers are floats, no %s", gp_elem_info[elem].name);
+        return gp_api_end(g, GpStatus_Argument);
+    }
+    uint8_t *host = malloc(bytes + 1);
+    if (!host) return gp_api_end(g, GpStatus_NoMemory);
+    GpRandom r = {g->random_seed, g->random_stream++, is_normal};
+    gp_random_fill(&r, elem, (int64_t)(bytes / gp_elem_info[elem].bytes), host);
+    GpStatus status = gp_tensor_write(t->tensor, host, bytes, gp_api_site(), diags);
+    free(host);
+    return gp_api_end(g, status);
+}
+
+GP_API gpulua_status gpulua_tensor_fill_uniform(gpulua_tensor *t) { return fill_random(t, false); }
+GP_API gpulua_status gpulua_tensor_fill_normal(gpulua_tensor *t) { return fill_random(t, true); }
+
+GP_API void gpulua_seed(gpulua_state *g, uint64_t seed) {
+    g->random_seed = seed;
+    g->random_stream = 0;
+}
+
+/* ---- Conversions ---------------------------------------------------------------------------- */
+
+/* The library's kernel, kept with the state. */
+static GpStatus get_convert(gpulua_state *g, GpDiags *diags) {
+    GpModule *module = NULL;
+    if (g->convert) return GpStatus_Ok;
+    const GpStdSource *text = gp_library_source("convert");
+    GpSource *src = gp_source_new(gp_engine_session(g->engine), "library/convert.rs", text->text,
+                                  text->len, 1, 1);
+    if (!src) return GpStatus_NoMemory;
+    GpStatus status = gp_module_new(gp_engine_std(g->engine), src, diags, &module);
+    gp_source_release(src);
+    if (status == GpStatus_Ok)
+        status = gp_kernel_new(g->engine, module, gp_module_kernel_at(module, 0), &g->convert);
+    gp_module_release(module);
+    return status;
+}
+
+/* Both as lines of elements. */
+static GpStatus convert(gpulua_state *g, GpTensor *to, GpTensor *from, GpDiags *diags) {
+    GpSite site = gp_api_site();
+    GpShape line = {.rank = 1}, tile = {.dim = {GP_LIBRARY_TILE}, .rank = 1};
+    GpTensor *x = NULL, *z = NULL;
+    GpPartition *p = NULL;
+    GpRunRequest request;
+    gp_shape_numel(gp_tensor_shape(from), &line.dim[0]);
+    GpStatus status = gp_tensor_reshape(from, &line, site, diags, &x);
+    if (status == GpStatus_Ok) status = gp_tensor_reshape(to, &line, site, diags, &z);
+    if (status == GpStatus_Ok) status = gp_partition_new(z, &tile, GpAccess_Write, site, diags, &p);
+    GpCallArg args[] = {{.kind = GpArg_Partition, .partition = p}, {.kind = GpArg_Tensor, .tensor = x}};
+    if (status == GpStatus_Ok)
+        status = gp_kernel_prepare(g->convert, args, GP_COUNT(args), site, diags, &request);
+    if (status == GpStatus_Ok) status = gp_launch_now(gp_engine_runtime(g->engine), &request, NULL, diags);
+    gp_partition_release(p);
+    gp_tensor_release(z);
+    gp_tensor_release(x);
+    return status;
+}
+
+GP_API gpulua_status gpulua_tensor_convert(gpulua_tensor *t, const char *dtype, gpulua_tensor **out) {
+    gpulua_state *g = t->state;
+    GpElem elem;
+    GpTensor *made = NULL, *from = gp_tensor_retain(t->tensor);
+    GpDevice *device = gp_tensor_device(from);
+    GpDiags *diags = gp_api_begin(g);
+    *out = NULL;
+    GpStatus status = !diags ? GpStatus_NoMemory : !gp_api_elem(g, dtype, &elem) ? GpStatus_Argument : GpStatus_Ok;
+    if (status == GpStatus_Ok) status = gp_tensor_check(from, GpAccess_Read, gp_api_site(), diags);
+    if (status == GpStatus_Ok) status = get_convert(g, diags);
+    if (status == GpStatus_Ok && !gp_tensor_is_contiguous(from)) {
+        gp_tensor_release(from);
+        from = NULL;
+        status = gp_api_copied(t, device, diags, &from);
+    }
+    if (status == GpStatus_Ok)
+        status = gp_tensor_new(device, elem, gp_tensor_shape(from), gp_api_site(), diags, &made);
+    if (status == GpStatus_Ok) status = convert(g, made, from, diags);
+    gp_tensor_release(from);
+    if (status == GpStatus_Ok) status = gp_api_wrap_tensor(g, made, out);
+    else gp_tensor_release(made);
+    return diags ? gp_api_end(g, status) : GPULUA_E_NO_MEMORY;
+}
+
+/* ---- Launches ------------------------------------------------------------------------------- */
+
+GpStatus gp_kernel_info(GpKernel *kernel, const GpRunRequest *request, gpulua_launch_info *out) {
+    const GpImage *image = gp_exec_image(request->exec);
+    const GpDeviceInfo *device = gp_device_info(gp_kernel_device(kernel));
+    const uint32_t *block = request->grid.block;
+    uint32_t threads = image->threads ? image->threads : block[0] * block[1] * block[2];
+    GpExecInfo info;
+    *out = (gpulua_launch_info){.size = sizeof(*out), .device = device->name};
+    GpStatus status = gp_exec_info(request->exec, threads, &info);
+    if (status != GpStatus_Ok || image->kind != GpImage_Ptx) return status;
+    out->threads = threads;
+    out->registers = info.registers;
+    out->local_bytes = info.local_bytes;
+    out->shared_bytes = info.shared_bytes + image->shared_bytes;
+    out->blocks = info.blocks;
+    if (device->max_resident) out->occupancy = (double)info.blocks * threads / device->max_resident;
+    if (image->threads) {
+        out->warps = image->schedule.warps;
+        out->stages = image->schedule.stages;
+        out->cluster = image->schedule.cluster;
+        out->persistent = image->schedule.persistent;
+    }
+    if (image->unpiped != GpUnpiped_None) out->unpiped = gp_unpiped_text[image->unpiped];
+    return GpStatus_Ok;
+}
+
+GP_API gpulua_status gpulua_kernel_info(gpulua_module *m, const char *kernel, const gpulua_arg *args,
+                                        size_t arg_count, const gpulua_launch_options *options,
+                                        gpulua_launch_info *out) {
+    GpRunRequest request;
+    GpKernel *used = NULL;
+    GpDiags *diags = gp_api_begin(m->state);
+    if (!diags) return GPULUA_E_NO_MEMORY;
+    if (out->size != sizeof(*out)) return gp_api_end(m->state, GpStatus_Argument);
+    GpStatus status = gp_api_prepare(&(GpApiCall){m, kernel, args, arg_count, options}, &used, &request);
+    if (status == GpStatus_Ok) status = gp_kernel_info(used, &request, out);
+    gp_kernel_release(used);
+    return gp_api_end(m->state, status);
+}
