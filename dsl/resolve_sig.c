@@ -3,31 +3,22 @@
 #include "dsl/bind.h"
 #include "dsl/resolve.h"
 
-GpNodeList gp_node_generics(GpNode *item) {
-#define FIELD(Kind)                                                                                \
+/* A field that the items which may have generics have. */
+#define RETURN_FIELD(Kind, field)                                                                  \
     if (item->kind == GpNode_##Kind)                                                               \
-        return GP_AS(Kind, item)->generics;
-    FIELD(Fn)
-    FIELD(Struct)
-    FIELD(Enum)
-    FIELD(Trait)
-    FIELD(Impl) FIELD(TypeAlias)
-#undef FIELD
-        return (GpNodeList){NULL, 0};
-}
+        return GP_AS(Kind, item)->field;
+#define RETURN_GENERIC_FIELD(field)                                                                \
+    RETURN_FIELD(Fn, field)                                                                        \
+    RETURN_FIELD(Struct, field)                                                                    \
+    RETURN_FIELD(Enum, field)                                                                      \
+    RETURN_FIELD(Trait, field)                                                                     \
+    RETURN_FIELD(Impl, field)                                                                      \
+    RETURN_FIELD(TypeAlias, field)                                                                 \
+    return (GpNodeList){NULL, 0};
 
-static GpNodeList node_where(GpNode *item) {
-#define FIELD(Kind)                                                                                \
-    if (item->kind == GpNode_##Kind)                                                               \
-        return GP_AS(Kind, item)->where;
-    FIELD(Fn)
-    FIELD(Struct)
-    FIELD(Enum)
-    FIELD(Trait)
-    FIELD(Impl) FIELD(TypeAlias)
-#undef FIELD
-        return (GpNodeList){NULL, 0};
-}
+GpNodeList gp_node_generics(GpNode *item) { RETURN_GENERIC_FIELD(generics) }
+
+static GpNodeList node_where(GpNode *item) { RETURN_GENERIC_FIELD(where) }
 
 /* ---- generics ------------------------------------------------------------------------------- */
 

@@ -203,19 +203,10 @@ bool gp_cli_with(const char *text, GpWith *out) {
     return true;
 }
 
-static bool has_generic(const GpDef *kernel, GpStr name) {
-    for (uint32_t i = 0; i < kernel->generic_count; i++) {
-        GpSym own = kernel->generics[i]->name;
-        if (gp_str_eq(name, (GpStr){own->name, own->len}))
-            return true;
-    }
-    return false;
-}
-
 GpWith gp_cli_select(GpWith *with, const GpDef *kernel) {
     GpWith own = {.count = 0};
     for (uint32_t i = 0; i < with->count; i++) {
-        if (!has_generic(kernel, with->named[i].name))
+        if (!gp_def_has_generic(kernel, with->named[i].name))
             continue;
         own.named[own.count++] = with->named[i];
         with->is_used[i] = true;

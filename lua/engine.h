@@ -70,6 +70,7 @@ typedef struct GpKernelOptions {
 } GpKernelOptions;
 
 GpStatus gp_kernel_new(GpEngine *e, GpModule *m, const GpDef *def, GpKernel **out);
+bool gp_def_has_generic(const GpDef *def, GpStr name);
 /* The same kernel with more options; those given here win over those it has. Unknown generic
 ** names are refused now (G0340), with the known ones in a help, and so are schedules that no GPU
 ** can do (G0342). Variants are shared. */

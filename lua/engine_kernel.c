@@ -62,10 +62,10 @@ GpDevice *gp_kernel_device(const GpKernel *k) { return k->device; }
 
 /* ---- Options ---------------------------------------------------------------------------- */
 
-static bool has_generic(const GpDef *def, GpStr name) {
+bool gp_def_has_generic(const GpDef *def, GpStr name) {
     for (uint32_t i = 0; i < def->generic_count; i++) {
-        GpSym sym = def->generics[i]->name;
-        if (sym->len == name.len && memcmp(sym->name, name.at, name.len) == 0) return true;
+        GpSym own = def->generics[i]->name;
+        if (gp_str_eq(name, (GpStr){own->name, own->len})) return true;
     }
     return false;
 }
@@ -158,7 +158,7 @@ GpStatus gp_kernel_with(GpKernel *k, const GpKernelOptions *options, GpSite site
                         GpKernel **out) {
     *out = NULL;
     for (uint32_t i = 0; i < options->named_count; i++)
-        if (!has_generic(k->def, options->named[i].name))
+        if (!gp_def_has_generic(k->def, options->named[i].name))
             return refuse_name(k, options->named[i].name, site, diags);
     GpStatus status = check_schedule(k, options->schedule, site, diags);
     if (status != GpStatus_Ok) return status;

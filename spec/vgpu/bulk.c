@@ -215,18 +215,21 @@ static bool issue_load(VgRun *x, const VgBulk *b, uint64_t mbar, uint32_t lane) 
     return !x->launch->is_early || vg_mbar_deliver(x, m) != VgOutcome_Fail;
 }
 
-static bool issue_store(VgRun *x, const VgBulk *b, uint32_t lane) {
-    uint32_t thread = vg_thread(x->warp, lane);
-    VgIssued *list = &x->warp->cta->stores[thread];
-    VgUnit unit = {vg_actor(x->warp->cta, VgActor_Stores, thread), list->committed + 1};
-    VgTouch touch = {b->cta, b->shared, b->bytes, lane, VgAccess_Read | VgAccess_Async, unit};
-    if (!vg_check_shared(x, &touch))
-        return false;
+/* The copy behind those that the thread has not committed. */
+static bool keep(VgRun *x, VgIssued *list, const VgBulk *b) {
     VgBulk *kept = new_bulk(b);
     kept->next = NULL;
     kept->group = list->committed;
     append(list, kept);
     return !x->launch->is_early || vg_bulk_run(x, kept);
+}
+
+static bool issue_store(VgRun *x, const VgBulk *b, uint32_t lane) {
+    uint32_t thread = vg_thread(x->warp, lane);
+    VgIssued *list = &x->warp->cta->stores[thread];
+    VgUnit unit = {vg_actor(x->warp->cta, VgActor_Stores, thread), list->committed + 1};
+    VgTouch touch = {b->cta, b->shared, b->bytes, lane, VgAccess_Read | VgAccess_Async, unit};
+    return vg_check_shared(x, &touch) && keep(x, list, b);
 }
 
 /* The shared side of a copy: aligned, and in the block's memory. */
@@ -370,13 +373,7 @@ static bool issue_copy(VgRun *x, VgBulk *b, uint64_t shared, uint32_t lane) {
     if (!place(x, b, shared, b->bytes, lane))
         return false;
     VgTouch touch = {b->cta, b->shared, b->bytes, lane, VgAccess_Write, unit};
-    if (!vg_check_shared(x, &touch))
-        return false;
-    VgBulk *kept = new_bulk(b);
-    kept->next = NULL;
-    kept->group = list->committed;
-    append(list, kept);
-    return !x->launch->is_early || vg_bulk_run(x, kept);
+    return vg_check_shared(x, &touch) && keep(x, list, b);
 }
 
 /* [shared], [global], bytes {, bytes that are read: the rest is zeros} */
