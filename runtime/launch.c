@@ -39,11 +39,11 @@ static uint64_t count_blocks(const uint32_t grid[3]) {
 static void hardware_grid(const GpRunRequest *r, uint32_t grid[3]) {
     const GpExec *e = r->exec;
     memcpy(grid, r->grid.grid, sizeof r->grid.grid);
-    if (!e->resident)
+    uint64_t blocks = count_blocks(grid);
+    if (!e->resident || !blocks)
         return;
     const uint32_t *cluster = e->image->cluster;
     uint64_t size = (uint64_t)cluster[0] * cluster[1] * cluster[2];
-    uint64_t blocks = count_blocks(grid);
     uint64_t clusters = blocks / size + (blocks % size != 0), room = e->resident / size;
     uint64_t waves = clusters / room + (clusters % room != 0);
     grid[0] = (uint32_t)((clusters / waves + (clusters % waves != 0)) * size);

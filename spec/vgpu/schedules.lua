@@ -403,6 +403,17 @@ do
   end
 end
 
+-- No blocks, and no turns.
+each_schedule("empty", { {}, { persistent = false }, { persistent = true }, { cluster = 2 }, { stages = 1 } }, function(title, schedule)
+  local f = k.plain:with { BK = 64 }:with(schedule)
+  for _, shape in ipairs { { 0, 64, 64 }, { 64, 0, 64 }, { 64, 128, 0 } } do
+    local m, n, depth = table.unpack(shape)
+    local c = gpu.ones { m, n }
+    f(c:tiles { 64, 64 }, gpu.zeros({ m, depth }, "bf16"), gpu.zeros({ depth, n }, "bf16")):sync()
+    check(title, c:to_table(), product(small_numbers(m, 0, 0), small_numbers(n, 0, 0)), 0)
+  end
+end)
+
 -- Loads in a loop inside of another, in a branch, at places that turns hand on, in loops that are left
 -- (after 64 columns), of operands that are computed, and of integers.
 for _, form in ipairs {
