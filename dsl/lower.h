@@ -109,7 +109,7 @@ typedef struct GpLower {
     bool is_dead; /* nothing can get here; what is built goes nowhere */
     bool has_failed;
     bool is_too_large;
-    const GpType *refused_tile; /* reported last for its extents */
+    bool has_refused_tile; /* for its extents */
     const GpDef *kernel;
     const GpInstance *instance;
     GpLowerFrame *frame;

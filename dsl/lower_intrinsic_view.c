@@ -74,7 +74,8 @@ static bool start_of(GpLower *lo, const GpType *t, GpValue *tensor, GpSpan span,
         v->first[i] = gp_build_int(&lo->b, GpElem_I32, 0);
         v->map.axis[i] = (uint8_t)i;
         if (v->tile.dim[i] <= 0) {
-            gp_lower_refuse(lo, span, "a partition in tiles of an extent that is not known");
+            gp_lower_refuse(lo, span, "a partition in tiles with an extent that is not a positive constant");
+            lo->has_refused_tile = true; /* its tiles are no other mistake */
             return false;
         }
     }

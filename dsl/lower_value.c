@@ -226,8 +226,8 @@ static void check_extents(GpLower *lo, const GpType *t, GpShape *shape) {
     if (is_positive && gp_shape_numel(shape, &count) && count <= TILE_MAX)
         return;
     lo->has_failed = true;
-    if (lo->refused_tile != t) { /* what is computed from such a tile has its type */
-        lo->refused_tile = t;
+    if (!lo->has_refused_tile) { /* others are computed from such a tile */
+        lo->has_refused_tile = true;
         GpDiag *d = gp_diag(lo->diags, GpDiag_G0254, lo->b.span, gp_ty_name(lo->arena, t));
         if (is_positive)
             gp_primary_label(d, "a tile holds at most %d elements", TILE_MAX);

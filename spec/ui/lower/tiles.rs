@@ -18,3 +18,11 @@ fn same<const A: i32, const B: i32>(z: &mut Tensor<f32, {[A]}>, y: &mut Tensor<f
 fn extent<const N: i32>() { let t = constant(0.0f32, shape![N]); let _u = t + 1.0; let _v = exp(t); }
 //@ call extent{grid = 1, N = 0}()
 //@ call extent{grid = 1, N = -1}()
+
+#[tile]
+fn product<const B: i32>(z: &mut Tensor<f32, {[64, 64]}>, x: &Tensor<bf16, {[-1, -1]}>, y: &Tensor<bf16, {[-1, -1]}>) {
+    let (px, py) = (x.partition(shape![64, B]), y.partition(shape![B, 64]));
+    z.store(mma(px.load([0, 0]), py.load([0, 0]), constant(0.0f32, shape![64, 64])));
+}
+//@ call product{B = 0}(part f32 [64, 64] tile [64, 64], tensor bf16 [64, 64], tensor bf16 [64, 64])
+//@ call product{B = 1048576}(part f32 [64, 64] tile [64, 64], tensor bf16 [64, 64], tensor bf16 [64, 64])
