@@ -208,6 +208,21 @@ describe("with", function()
     assert.are.equal(2, z[1])
   end)
 
+  it("says how much fits the warps that were asked for", function()
+    local m = gpu.kernels [[
+      #[tile]
+      fn own<const B: i32>(z: &mut Tensor<f32, {[B]}>) { z.store(z.load() + 1.0); }
+    ]]
+    for _, case in ipairs { { 16384, 4, "8192", 4, ", or more warps" }, { 65536, nil, "32768", 16, "" } } do
+      local extent, asked, words, warps, more = table.unpack(case)
+      local own = m.own:with { B = extent, warps = asked }
+      local _, err = pcall(own.inspect, own, "ptx", "sm_80")
+      assert.are.equal("G0503", err.code)
+      local text = ("at most %s 32-bit words fit %d warps\n    = help: use smaller tiles%s\n"):format(words, warps, more)
+      assert.is_truthy(tostring(err):find(text, 1, true), tostring(err))
+    end
+  end)
+
   it("takes lists by name", function()
     local f = gpu.kernels([[
       #[tile]
