@@ -263,7 +263,7 @@ typedef struct VgWarp {
 
 /* ---- Order -------------------------------------------------------------------------------- */
 
-#define VG_MAX_MBARS 64
+#define VG_MAX_MBARS 256
 #define VG_MAX_GROUPS 8 /* warpgroups of a block */
 
 /* Times of all actors; clock.c. */
