@@ -115,20 +115,12 @@ static GpStatus report(GpDevice *d, const Refusal *r, GpSite site, GpDiags *diag
 
 /* ---- Memory of live tensors ------------------------------------------------------------- */
 
-static const GpStorage *find_on(const GpDevice *d, uint64_t first, uint64_t span) {
-    for (const GpStorage *st = d ? d->storages : NULL; st; st = st->next) {
-        if (st->address < first + span && first < st->address + st->bytes)
-            return st;
-    }
-    return NULL;
-}
-
 /* The storage that has some of the bytes; NULL: none. The CPU and the oracle share the host's. */
 static const GpStorage *find_owner(const GpDevice *d, uint64_t first, uint64_t span) {
     const GpRuntime *rt = d->rt;
     const GpDevice *other = d == rt->cpu ? rt->interp : d == rt->interp ? rt->cpu : NULL;
-    const GpStorage *st = find_on(d, first, span);
-    return st ? st : find_on(other, first, span);
+    const GpStorage *st = gp_storage_at(d, first, span);
+    return st || !other ? st : gp_storage_at(other, first, span);
 }
 
 static GpStatus report_owner(GpRuntime *rt, const GpStorage *st, GpSite site, GpDiags *diags) {
@@ -186,8 +178,7 @@ GpStatus gp_tensor_borrow(GpDevice *d, const GpBorrow *b, GpSite site, GpDiags *
         return status;
     }
     st->maker = *out;
-    st->address = span ? b->address : 0;
-    st->bytes = span;
+    gp_storage_place(st, span ? b->address : 0, span);
     st->is_borrowed = true;
     st->is_frozen = b->is_readonly;
     st->frozen_at = site;

@@ -75,6 +75,7 @@ struct GpStorage {
     uint64_t clean_launch; /* launches up to this one no longer matter: overwritten whole */
 
     GpStorage *next, *prev; /* all storages of the device */
+    GpStorage *lower, *higher; /* address.c */
 };
 
 struct GpTensor {
@@ -221,6 +222,7 @@ struct GpDevice {
     GpStream *streams; /* all, also those kept for reuse */
     GpStream *main;    /* the default stream */
     GpStorage *storages;
+    GpStorage *placed; /* those with memory, by address */
     uint64_t used, peak;
 
     GpSlot *free_slots;
@@ -373,6 +375,13 @@ void gp_storage_used(GpStorage *st, GpUse use, bool is_write);
 /* Waits on the host for all users, then looks at the mailboxes. */
 GpStatus gp_storage_wait(GpStorage *st, bool is_write, GpDiags *diags);
 void gp_storage_clean(GpStorage *st); /* it was overwritten whole */
+
+/* address.c */
+/* Memory for a storage without: the address is 0 when there are no bytes. */
+void gp_storage_place(GpStorage *st, uint64_t address, uint64_t bytes);
+void gp_storage_unplace(GpStorage *st);
+/* The storage that has some of the bytes, which end before the last address; NULL: none. */
+const GpStorage *gp_storage_at(const GpDevice *d, uint64_t first, uint64_t bytes);
 
 /* tensor.c */
 GpStatus gp_tensor_make(GpStorage *st, const GpTensor *like, GpDiags *diags, GpTensor **out);

@@ -53,8 +53,7 @@ GpStatus gp_storage_new(GpDevice *d, GpElem elem, int64_t numel, GpSite site, Gp
     }
     /* Memory from a stream-ordered pool is there once the default stream got so far. */
     st->writer = (GpUse){d->main, d->main->issued};
-    st->address = address;
-    st->bytes = bytes;
+    gp_storage_place(st, address, bytes);
     d->used += bytes;
     d->peak = GP_MAX(d->peak, d->used);
     return GpStatus_Ok;
@@ -89,8 +88,7 @@ static void give_back(GpStorage *st) {
     gp_use_await(st->writer);
     for (uint32_t i = 0; i < st->reader_count; i++)
         gp_use_await(st->readers[i]);
-    st->address = 0;
-    st->bytes = 0;
+    gp_storage_unplace(st);
     if (st->release && !is_forked)
         st->release(st->release_ud);
 }
@@ -106,8 +104,7 @@ void gp_storage_free_memory(GpStorage *st) {
     if (st->address && gp_device_check(d, NULL) == GpStatus_Ok)
         d->ops->free(d, st->address, st->bytes, gather_users(st));
     d->used -= st->bytes;
-    st->address = 0;
-    st->bytes = 0;
+    gp_storage_unplace(st);
 }
 
 GpStatus gp_storage_order(GpStorage *st, GpStream *s, bool is_write, GpDiags *diags) {

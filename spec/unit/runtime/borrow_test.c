@@ -1,6 +1,8 @@
 /* Borrowed memory, on each device. The lender is another runtime with a tensor of its own: memory
 ** that this one knows nothing of, and that the test reads by its address everywhere. */
+#include <math.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "spec/unit/runtime/support.h"
@@ -474,6 +476,95 @@ static void test_owned(void **state) {
     close_both(&w, &l);
 }
 
+/* ---- Many ------------------------------------------------------------------------------- */
+
+enum { MEMORY = 1 << 16 };
+
+static void open_memory(World *w, World *lender, GpTensor **memory) {
+    open_world(lender);
+    open_world(w);
+    GpShape shape = {{MEMORY}, 1};
+    expect_status(lender, gp_tensor_new(lender->device, GpElem_U8, &shape, line(1), lender->diags, memory),
+                  GpStatus_Ok);
+}
+
+static GpBorrow bytes_of(const GpTensor *memory, uint32_t first, uint32_t count) {
+    return (GpBorrow){.address = gp_tensor_address(memory) + first,
+                      .bytes = count,
+                      .elem = GpElem_U8,
+                      .shape = {{count}, 1}};
+}
+
+/* Ranges come and go; one is refused where a byte of it is in use, and only there. */
+static void test_random_ranges(void **state) {
+    (void)state;
+    World w, lender;
+    GpTensor *memory, *live[64] = {0};
+    uint32_t seed = 1, first[GP_COUNT(live)], count[GP_COUNT(live)];
+    static uint8_t used[MEMORY];
+    open_memory(&w, &lender, &memory);
+    for (int turn = 0; turn < 4000; turn++) {
+        seed = seed * 1664525u + 1013904223u;
+        uint32_t i = seed >> 8 & 63, from = seed >> 14 & 1023, n = 1 + from * 7 % 40, in_use = 0;
+        if (live[i]) {
+            gp_tensor_release(live[i]);
+            live[i] = NULL;
+            memset(used + first[i], 0, count[i]);
+            continue;
+        }
+        for (uint32_t k = from; k < from + n; k++)
+            in_use += used[k];
+        GpBorrow b = bytes_of(memory, from, n);
+        GpStatus status = gp_tensor_borrow(w.device, &b, line(2), w.diags, &live[i]);
+        assert_int_equal(status, in_use ? GpStatus_Diagnostics : GpStatus_Ok);
+        forget_diags(&w);
+        if (status != GpStatus_Ok)
+            continue;
+        first[i] = from;
+        count[i] = n;
+        memset(used + from, 1, n);
+    }
+    for (size_t i = 0; i < GP_COUNT(live); i++)
+        gp_tensor_release(live[i]);
+    end_world(&w);
+    gp_tensor_release(memory);
+    close_world(&lender);
+}
+
+/* Seconds of this process for `count` borrowed tensors that live at once. */
+static double time_many(World *w, const GpTensor *memory, uint32_t count) {
+    static GpTensor *live[MEMORY];
+    clock_t start = clock();
+    for (uint32_t i = 0; i < count; i++) {
+        GpBorrow b = bytes_of(memory, i, 1);
+        expect_status(w, gp_tensor_borrow(w->device, &b, line(2), w->diags, &live[i]), GpStatus_Ok);
+    }
+    double took = (double)(clock() - start) / CLOCKS_PER_SEC;
+    for (uint32_t i = 0; i < count; i++)
+        gp_tensor_release(live[i]);
+    return took;
+}
+
+/* Thirty-two times as many take about that much longer: it would be a thousand times as long if each one were
+** compared with all the others. */
+static void test_many(void **state) {
+    (void)state;
+    World w, lender;
+    GpTensor *memory;
+    open_memory(&w, &lender, &memory);
+    double few = INFINITY, many = INFINITY;
+    for (int i = 0; i < 3; i++) {
+        few = fmin(few, time_many(&w, memory, MEMORY / 32));
+        many = fmin(many, time_many(&w, memory, MEMORY));
+    }
+    if (many > few * 200)
+        print_error("%d took %g s, %d took %g s\n", MEMORY / 32, few, MEMORY, many);
+    assert_true(many <= few * 200);
+    end_world(&w);
+    gp_tensor_release(memory);
+    close_world(&lender);
+}
+
 static void test_readonly(void **state) {
     (void)state;
     World w;
@@ -508,5 +599,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_addresses),
     cmocka_unit_test(test_owned),
     cmocka_unit_test(test_readonly),
+    cmocka_unit_test(test_random_ranges),
+    cmocka_unit_test(test_many),
 };
 RUN_TESTS(tests)
