@@ -220,7 +220,6 @@ void gp_debug_done(GpEmit *e);
 /* device_math.c */
 /* Links what the module calls. False with a diagnostic when no library is there. */
 bool gp_device_math_link(GpEmit *e);
-const char *gp_device_math_name(GpEmit *e, GpOp op, GpElem elem);
 
 /* target.c */
 const char *gp_target_cpu(const GpTarget *t); /* "sm_90a" */

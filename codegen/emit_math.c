@@ -14,7 +14,7 @@ static const MathRow math_rows[GpOp_count] = {
 
 bool gp_math_needs_library(GpOp op) { return math_rows[op].cname && math_rows[op].cname[0]; }
 
-const char *gp_device_math_name(GpEmit *e, GpOp op, GpElem elem) {
+static const char *library_name(GpEmit *e, GpOp op, GpElem elem) {
     const MathRow *row = &math_rows[op];
     const char *suffix = elem == GpElem_F32 ? "f" : "";
     if (!e->is_gpu)
@@ -38,7 +38,7 @@ static void add_call_attributes(GpEmit *e, LLVMValueRef fn) {
 static LLVMValueRef call_library(GpEmit *e, GpOp op, GpElem elem, LLVMValueRef *x, uint32_t count) {
     LLVMTypeRef type = LLVMTypeOf(x[0]), params[2] = {type, type};
     LLVMTypeRef fn_type = LLVMFunctionType(type, params, count, false);
-    const char *name = gp_device_math_name(e, op, elem);
+    const char *name = library_name(e, op, elem);
     LLVMValueRef fn = LLVMGetNamedFunction(e->module, name);
     if (!fn) {
         fn = LLVMAddFunction(e->module, name, fn_type);

@@ -219,53 +219,6 @@ static void issue_turn(GpEmit *e, Product *p, uint32_t turn) {
     gp_inline_call(&ptx, sums.at);
 }
 
-/* A product that adds to the sums of one still under way goes on in the same registers, without a
-** wait, when nobody else reads those. */
-static bool continues(const GpEmit *e, const GpInst *inst) {
-    const GpPipe *p = e->pipe;
-    const GpValue *acc = inst->operands[2];
-    return !gp_wgmma_promotes(inst) && p->pending_count && acc->inst == p->pending[p->pending_count - 1].inst &&
-           p->uses[acc->id] == 1;
-}
-
-static GpBound start_sums(GpEmit *e, const Product *p, const uint32_t *places) {
-    const GpShapeLayout *s = gp_wgmma_layout(e, &p->inst->results[0]->type->shape);
-    GpBound from = gp_gpu_convert(e, p->inst->operands[2], s);
-    GpBound sums = gp_emit_bound_make(e, p->turns * p->n / 2);
-    for (uint32_t i = 0; i < sums.count; i++)
-        sums.at[i] = gp_gpu_at(&from, places[i]);
-    return sums;
-}
-
-void gp_wgmma(GpEmit *e, const GpInst *inst) {
-    GpPipe *pipe = e->pipe;
-    if (!pipe->pending)
-        pipe->pending = GP_NEW_ARRAY(e->arena, GpPending, MOST_PENDING);
-    if (pipe->pending_count == MOST_PENDING)
-        gp_wgmma_settle(e, 1);
-    bool goes_on = continues(e, inst);
-    Product p = product_of(e, inst);
-    const GpShapeLayout *layout = gp_wgmma_layout(e, &inst->results[0]->type->shape);
-    const uint32_t *places = gp_wgmma_places(e, layout);
-    p.sums = start_sums(e, &p, places);
-    GpBound addend = {NULL, 0};
-    if (gp_wgmma_promotes(inst))
-        addend = start_sums(e, &p, places);
-    if (gp_map_has(&pipe->turn_opens, inst))
-        gp_pipe_take_turn(e);
-    for (uint32_t turn = 0; turn < p.turns; turn++)
-        issue_turn(e, &p, turn);
-    if (gp_map_has(&pipe->turn_closes, inst))
-        gp_pipe_give_turn(e);
-    if (goes_on)
-        pipe->pending[pipe->pending_count - 1].sums.count = 0;
-    pipe->pending[pipe->pending_count++] = (GpPending){inst, p.sums, addend, p.words};
-    GpBound out = gp_emit_bound_make(e, p.sums.count);
-    for (uint32_t i = 0; i < out.count; i++)
-        out.at[places[i]] = p.sums.at[i];
-    gp_gpu_bind(e, inst->results[0], out, layout);
-}
-
 /* ---- Waiting ----------------------------------------------------------------------------- */
 
 static void bind_sums(GpEmit *e, const GpPending *done, LLVMValueRef *at) {
@@ -289,7 +242,8 @@ static void release_read(GpEmit *e, const GpInst *product) {
     }
 }
 
-void gp_wgmma_settle(GpEmit *e, uint32_t count) {
+/* Waits for the first `count` pending products. */
+static void settle(GpEmit *e, uint32_t count) {
     GpPipe *p = e->pipe;
     if (!count)
         return;
@@ -318,6 +272,57 @@ void gp_wgmma_settle(GpEmit *e, uint32_t count) {
     p->pending_count -= count;
     memmove(p->pending, p->pending + count, p->pending_count * sizeof *p->pending);
 }
+
+/* ---- Issuing ----------------------------------------------------------------------------- */
+
+/* A product that adds to the sums of one still under way goes on in the same registers, without a
+** wait, when nobody else reads those. */
+static bool continues(const GpEmit *e, const GpInst *inst) {
+    const GpPipe *p = e->pipe;
+    const GpValue *acc = inst->operands[2];
+    return !gp_wgmma_promotes(inst) && p->pending_count && acc->inst == p->pending[p->pending_count - 1].inst &&
+           p->uses[acc->id] == 1;
+}
+
+static GpBound start_sums(GpEmit *e, const Product *p, const uint32_t *places) {
+    const GpShapeLayout *s = gp_wgmma_layout(e, &p->inst->results[0]->type->shape);
+    GpBound from = gp_gpu_convert(e, p->inst->operands[2], s);
+    GpBound sums = gp_emit_bound_make(e, p->turns * p->n / 2);
+    for (uint32_t i = 0; i < sums.count; i++)
+        sums.at[i] = gp_gpu_at(&from, places[i]);
+    return sums;
+}
+
+void gp_wgmma(GpEmit *e, const GpInst *inst) {
+    GpPipe *pipe = e->pipe;
+    if (!pipe->pending)
+        pipe->pending = GP_NEW_ARRAY(e->arena, GpPending, MOST_PENDING);
+    if (pipe->pending_count == MOST_PENDING)
+        settle(e, 1);
+    bool goes_on = continues(e, inst);
+    Product p = product_of(e, inst);
+    const GpShapeLayout *layout = gp_wgmma_layout(e, &inst->results[0]->type->shape);
+    const uint32_t *places = gp_wgmma_places(e, layout);
+    p.sums = start_sums(e, &p, places);
+    GpBound addend = {NULL, 0};
+    if (gp_wgmma_promotes(inst))
+        addend = start_sums(e, &p, places);
+    if (gp_map_has(&pipe->turn_opens, inst))
+        gp_pipe_take_turn(e);
+    for (uint32_t turn = 0; turn < p.turns; turn++)
+        issue_turn(e, &p, turn);
+    if (gp_map_has(&pipe->turn_closes, inst))
+        gp_pipe_give_turn(e);
+    if (goes_on)
+        pipe->pending[pipe->pending_count - 1].sums.count = 0;
+    pipe->pending[pipe->pending_count++] = (GpPending){inst, p.sums, addend, p.words};
+    GpBound out = gp_emit_bound_make(e, p.sums.count);
+    for (uint32_t i = 0; i < out.count; i++)
+        out.at[places[i]] = p.sums.at[i];
+    gp_gpu_bind(e, inst->results[0], out, layout);
+}
+
+/* ---- Before an instruction --------------------------------------------------------------- */
 
 /* Whether products may stay under way from before the instruction to behind it: it branches, and
 ** comes back from each branch. */
@@ -358,7 +363,7 @@ void gp_pipe_before(GpEmit *e, const GpInst *inst) {
     if (!p || p->role == GpPipe_Producer)
         return;
     if (p->pending_count)
-        gp_wgmma_settle(e, count_read(e, inst));
+        settle(e, count_read(e, inst));
     if (inst->op != GpOp_Mma && gp_map_has(&p->turn_closes, inst)) {
         const GpValue *v = inst->operands[0];
         LLVMValueRef last = gp_gpu_register(e, v, e->bound[v->id].count - 1);

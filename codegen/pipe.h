@@ -206,7 +206,5 @@ void gp_wgmma(GpEmit *e, const GpInst *inst);
 uint32_t *gp_wgmma_places(GpEmit *e, const GpShapeLayout *s);
 /* The layout of a product's sums, or of its first operand in registers. */
 const GpShapeLayout *gp_wgmma_layout(GpEmit *e, const GpShape *shape);
-/* Waits for the first `count` pending products. */
-void gp_wgmma_settle(GpEmit *e, uint32_t count);
 
 #endif

@@ -84,6 +84,10 @@ static const GpType *check_fn_call(GpBody *b, GpNode *n, GpAstCall *call, const 
     own->kind = GpRes_Def;
     call->callee->type = gp_ty_fn(b->c->types, def, res->args, res->arg_count);
     gp_body_use_fn(b, def, call->callee->span);
+    if (def->kernel.track != GpTrack_None) { /* no arguments would make the call right */
+        gp_forget_args(b, call->args);
+        return gp_body_error(b);
+    }
     uint32_t bounds = b->pending.len;
     gp_body_pend_bounds(b, own, call->callee);
     gp_guide_by_result(b, sig.ret, hint);
