@@ -132,10 +132,29 @@ static bool is_late(const GpCallee *c, GpNode *arg, uint32_t at) {
            gp_node_bare(arg)->kind == GpNode_Closure;
 }
 
+/* An argument of a call that is wrong for another reason: what a closure takes is then not known. */
+static void forget_arg(GpBody *b, GpNode *arg, const GpType *hint) {
+    GpNode *bare = gp_node_bare(arg);
+    if (bare->kind != GpNode_Closure) {
+        gp_body_expr(b, arg, hint);
+        return;
+    }
+    uint32_t count = GP_AS(Closure, bare)->params.len;
+    const GpType *any = gp_body_error(b), **want = GP_NEW_ARRAY(b->c->arena, const GpType *, count);
+    for (uint32_t i = 0; i < count; i++)
+        want[i] = any;
+    arg->type = bare->type = gp_body_closure(b, bare, want, count, any);
+}
+
+void gp_forget_args(GpBody *b, GpNodeList args) {
+    for (uint32_t i = 0; i < args.len; i++)
+        forget_arg(b, args.at[i], NULL);
+}
+
 void gp_check_args(GpBody *b, const GpCallee *c, GpNode *call, GpNodeList args) {
     if (args.len != c->count) {
         for (uint32_t i = 0; i < args.len; i++)
-            gp_body_expr(b, args.at[i], i < c->count ? c->params[i] : NULL);
+            forget_arg(b, args.at[i], i < c->count ? c->params[i] : NULL);
         report_count(b, c, call, args);
         return;
     }
@@ -164,7 +183,3 @@ void gp_guide_by_result(GpBody *b, const GpType *ret, const GpType *hint) {
     gp_unify(b->c, ret, hint);
 }
 
-void gp_forget_args(GpBody *b, GpNodeList args) {
-    for (uint32_t i = 0; i < args.len; i++)
-        gp_body_expr(b, args.at[i], NULL);
-}

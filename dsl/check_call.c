@@ -54,6 +54,16 @@ static bool is_const_body(const GpBody *b) {
                            GP_AS(Fn, b->fn->node)->is_const);
 }
 
+/* A kernel that is called; perhaps what was meant is the operation whose name it took. */
+static void report_kernel(GpBody *b, const GpDef *kernel, GpSpan span) {
+    const char *name = kernel->name->name;
+    GpDiag *d = gp_diag(b->c->diags, GpDiag_G0222, span, name);
+    gp_primary_label(d, "kernels are launched from the host program");
+    GpDef *prelude = b->c->std->prelude[b->fn->track];
+    if (prelude && gp_find_in_module(b->c, prelude, kernel->name, GpNs_Value))
+        gp_help(d, "it hides the operation `%s`, so call the kernel something else", name);
+}
+
 void gp_body_use_fn(GpBody *b, const GpDef *def, GpSpan span) {
     if (def->kind != GpDef_Fn) /* a constructor */
         return;
@@ -68,8 +78,7 @@ void gp_body_use_fn(GpBody *b, const GpDef *def, GpSpan span) {
                                  def->name->name, b->is_const ? "" : " function"),
                          "not a `const fn`");
     if (def->kernel.track != GpTrack_None)
-        gp_primary_label(gp_diag(b->c->diags, GpDiag_G0222, span, def->name->name),
-                         "kernels are launched from the host program");
+        report_kernel(b, def, span);
     check_track(b, def, span);
 }
 
