@@ -250,9 +250,9 @@ void gp_emit_params(GpEmit *e, LLVMValueRef *args) {
             arg = gp_emit_from_mem(e, v->type->elem, arg);
         gp_emit_set(e, v, arg);
     }
-    e->mailbox = e->fn->site_count ? args[next++] : NULL;
     if (e->pipe)
         next += gp_pipe_params(e, args + next);
+    e->mailbox = e->fn->site_count ? args[next++] : NULL;
     gp_assert(next == e->abi_count);
 }
 

@@ -48,20 +48,24 @@ void gp_pipe_add_maps(GpEmit *e, GpPipe *p) {
 }
 
 void gp_pipe_extend_abi(GpEmit *e, GpPipe *p) {
+    bool has_mailbox = e->fn->site_count > 0;
+    uint32_t count = e->abi_count - has_mailbox;
     GpImageParam *abi = GP_NEW_ARRAY(e->arena, GpImageParam, e->abi_count + p->map_count + AXES);
-    memcpy(abi, e->abi, e->abi_count * sizeof *abi);
-    const GpImageParam *last = &abi[e->abi_count - 1];
-    uint64_t offset = gp_align_up((uint64_t)last->offset + last->bytes, 4);
+    memcpy(abi, e->abi, count * sizeof *abi);
+    uint64_t offset = gp_align_up((uint64_t)abi[count - 1].offset + abi[count - 1].bytes, 4);
     for (uint8_t a = 0; a < AXES && p->is_persistent; a++, offset += 4)
-        abi[e->abi_count++] = (GpImageParam){GpParam_Grid, 0, a, 4, (uint16_t)offset};
+        abi[count++] = (GpImageParam){GpParam_Grid, 0, a, 4, (uint16_t)offset};
     offset = gp_align_up(offset, GP_TENSOR_MAP_ALIGN);
-    p->first_map = e->abi_count;
-    for (uint32_t i = 0; i < p->map_count; i++) {
-        abi[e->abi_count++] = (GpImageParam){GpParam_TensorMap, p->maps[i].arg, (uint8_t)i,
-                                             GP_TENSOR_MAP_BYTES, (uint16_t)offset};
-        offset += GP_TENSOR_MAP_BYTES;
-    }
+    p->first_map = count;
+    for (uint32_t i = 0; i < p->map_count; i++, offset += GP_TENSOR_MAP_BYTES)
+        abi[count++] = (GpImageParam){GpParam_TensorMap, p->maps[i].arg, (uint8_t)i,
+                                      GP_TENSOR_MAP_BYTES, (uint16_t)offset};
+    /* ptxas orders a whole function by where its parameters lie: those that kernels without checks have
+    ** too keep their places. */
+    if (has_mailbox)
+        abi[count++] = (GpImageParam){GpParam_Mailbox, 0, 0, 8, (uint16_t)offset};
     e->abi = abi;
+    e->abi_count = count;
 }
 
 uint32_t gp_pipe_params(GpEmit *e, LLVMValueRef *args) {
