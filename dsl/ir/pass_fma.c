@@ -4,7 +4,9 @@
 **
 **   a*b + c -> fma(a, b, c)   c + a*b -> fma(a, b, c)
 **   a*b - c -> fma(a, b, -c)  c - a*b -> fma(-a, b, c)
-** When both sides are products the left one is contracted. Negation is exact. */
+** When both sides are products the left one is contracted. Negation is exact.
+**
+** A product of matrices that starts at zero goes first: mma(a, b, 0) + c -> mma(a, b, c). */
 #include "dsl/ir/pass.h"
 
 typedef struct Fma {
@@ -19,9 +21,43 @@ static GpInst *find_product(const Fma *f, const GpValue *v) {
     return is_product && v->id < f->known && f->uses[v->id] == 1 ? v->inst : NULL;
 }
 
+static bool is_zero(const GpValue *v) {
+    GpScalar value;
+    while (v->inst && v->inst->op == GpOp_Splat) v = v->inst->operands[0];
+    return gp_ir_const(v, &value) && (gp_elem_is_float(v->type->elem) ? value.f == 0 : value.i == 0);
+}
+
+/* The operand of a sum that is a product of matrices; 2: none. In a branch it is made only there. */
+static uint32_t find_mma(const Fma *f, const GpInst *sum) {
+    for (uint32_t side = 0; side < 2; side++) {
+        const GpValue *v = sum->operands[side];
+        bool is_mma = v->inst && v->inst->op == GpOp_Mma && v->inst->parent == sum->parent;
+        if (is_mma && v->id < f->known && f->uses[v->id] == 1 && is_zero(v->inst->operands[2]))
+            return side;
+    }
+    return 2;
+}
+
+static void accumulate(Fma *f, GpInst *sum, uint32_t side) {
+    GpInst *mma = sum->operands[side]->inst;
+    GpBuilder b = {.fn = f->fn, .region = sum->parent, .before = sum, .span = sum->span};
+    GpValue *operands[] = {mma->operands[0], mma->operands[1], sum->operands[1 - side]}, *result = sum->results[0];
+    GpInst *by = gp_build(&b, GpOp_Mma, operands, 3, &result->type, 1);
+    by->results[0]->name = result->name;
+    gp_pass_replace(result, by->results[0]);
+    gp_ir_remove(sum);
+    gp_ir_remove(mma);
+    f->changed = true;
+}
+
 static void contract(GpInst *inst, void *ud) {
     Fma *f = ud;
     if (inst->op != GpOp_Add && inst->op != GpOp_Sub) return;
+    uint32_t mma = inst->op == GpOp_Add ? find_mma(f, inst) : 2;
+    if (mma < 2) {
+        accumulate(f, inst, mma);
+        return;
+    }
     uint32_t side = 0;
     GpInst *product = find_product(f, inst->operands[0]);
     if (!product) {
