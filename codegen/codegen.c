@@ -107,7 +107,8 @@ static GpEmit *open_emit(Compile *c, GpIrFn *fn, uint64_t exchange, GpImage *ima
 /* With its loops rotated and split where that can be and the result still fits. */
 static GpEmit *open_best(Compile *c, uint64_t exchange, GpImage *image) {
     GpEmit *e = open_emit(c, optimized_copy(c), exchange, image);
-    bool is_rotated = e->pipe && gp_pipe_skew(e), is_split = e->pipe && gp_pipe_split(e);
+    bool is_rotated = e->pipe && !gp_pipe_loops_jump(e) && gp_pipe_skew(e);
+    bool is_split = e->pipe && gp_pipe_split(e);
     if (!is_rotated && !is_split)
         return e;
     e = open_emit(c, (GpIrFn *)(uintptr_t)e->fn, exchange, image);

@@ -98,18 +98,20 @@ static void mark_likely(GpEmit *e, LLVMValueRef branch) {
                     LLVMMetadataAsValue(e->ctx, node));
 }
 
-/* Reports to the mailbox in a cold block when `ok` is false. Then goes on; with `ends`, the
-** function returns there instead. */
-static void emit_check(GpEmit *e, LLVMValueRef ok, uint32_t site, LLVMValueRef value,
-                   LLVMValueRef limit, bool ends) {
+/* In a cold block, when `ok` is false, reports to the mailbox and, but for an index, ends the block. */
+static void emit_check(GpEmit *e, const GpInst *inst, LLVMValueRef ok, LLVMValueRef value,
+                       LLVMValueRef limit) {
     LLVMBasicBlockRef bad = gp_emit_block(e, "bad"), good = gp_emit_block(e, "good");
     mark_likely(e, LLVMBuildCondBr(e->b, ok, good, bad));
     gp_emit_at(e, bad);
-    call_report(e, site, value, limit);
-    if (ends)
-        LLVMBuildRetVoid(e->b);
-    else
+    if (gp_pipe_reports(e, inst))
+        call_report(e, inst->site, value, limit);
+    if (inst->op == GpOp_CheckIndex)
         LLVMBuildBr(e->b, good);
+    else if (e->pipe)
+        gp_pipe_return(e);
+    else
+        LLVMBuildRetVoid(e->b);
     gp_emit_at(e, good);
 }
 
@@ -123,7 +125,7 @@ static void lower_check_index(GpEmit *e, const GpInst *inst) {
     }
     LLVMValueRef ok = LLVMBuildICmp(e->b, LLVMIntULT, index, length, "");
     if (gp_pipe_reports(e, inst) && gp_async_reports(e))
-        emit_check(e, ok, inst->site, index, length, false);
+        emit_check(e, inst, ok, index, length);
     gp_emit_set(e, inst->results[0], ok);
 }
 
@@ -137,7 +139,7 @@ static void lower_check_div(GpEmit *e, const GpInst *inst) {
         LLVMValueRef x = gp_emit_get(e, v);
         ok = LLVMBuildICmp(e->b, LLVMIntNE, x, LLVMConstNull(LLVMTypeOf(x)), "");
     }
-    emit_check(e, ok, inst->site, zero, zero, true);
+    emit_check(e, inst, ok, zero, zero);
 }
 
 void gp_op_lower_check(GpEmit *e, const GpInst *inst) {
@@ -147,6 +149,6 @@ void gp_op_lower_check(GpEmit *e, const GpInst *inst) {
         lower_check_div(e, inst);
     } else {
         LLVMValueRef zero = gp_emit_i64(e, 0);
-        emit_check(e, gp_emit_get(e, inst->operands[0]), inst->site, zero, zero, true);
+        emit_check(e, inst, gp_emit_get(e, inst->operands[0]), zero, zero);
     }
 }

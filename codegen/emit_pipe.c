@@ -108,6 +108,12 @@ void gp_pipe_barrier(GpEmit *e) {
     call(e, "llvm.nvvm.barrier.cta.sync.aligned.count", args, 2);
 }
 
+LLVMValueRef gp_pipe_any(GpEmit *e, LLVMValueRef cond) {
+    LLVMValueRef args[] = {gp_emit_i32(e, CONSUMER_BARRIER),
+                           gp_emit_i32(e, gp_pipe_tile_threads(e->pipe)), cond};
+    return call(e, "llvm.nvvm.barrier.cta.red.or.aligned.count", args, 3);
+}
+
 void gp_pipe_warpgroup_barrier(GpEmit *e) {
     LLVMValueRef id =
         LLVMBuildAdd(e->b, e->pipe->warpgroup, gp_emit_i32(e, WARPGROUP_BARRIER), "");
@@ -388,8 +394,10 @@ static void walk_grid(GpEmit *e) {
 void gp_pipe_return(GpEmit *e) {
     for (uint32_t i = 0; i < e->pipe->channel_count && e->pipe->role == GpPipe_Consumer; i++) {
         GpChannel *c = &e->pipe->channels[i];
-        if (!c->is_ring && c->now && !c->ends.count)
+        LLVMValueRef now = c->now;
+        if (!c->is_ring && now && !c->ends.count)
             gp_pipe_release(e, c);
+        c->now = now; /* what does not end here gives it back too */
     }
     LLVMBuildBr(e->b, e->pipe->latch);
 }

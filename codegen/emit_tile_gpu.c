@@ -233,6 +233,8 @@ LLVMValueRef gp_tile_gpu_any_zero(GpEmit *e, const GpValue *v) {
         LLVMValueRef is_zero = LLVMBuildICmp(e->b, LLVMIntEQ, x, LLVMConstNull(LLVMTypeOf(x)), "");
         any = LLVMBuildOr(e->b, any, is_zero, "");
     }
+    if (e->pipe)
+        return gp_pipe_any(e, any);
     LLVMValueRef args[] = {gp_emit_i32(e, 0), any};
     return gp_emit_intrinsic(e, "llvm.nvvm.barrier.cta.red.or.aligned.all", NULL, args, 2);
 }

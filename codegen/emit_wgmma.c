@@ -327,6 +327,8 @@ void gp_wgmma(GpEmit *e, const GpInst *inst) {
 /* Whether products may stay under way from before the instruction to behind it: it branches, and
 ** comes back from each branch. */
 static bool is_passed(const GpInst *inst) {
+    if (gp_pipe_ends_block(inst))
+        return false;
     if (inst->op != GpOp_If)
         return !inst->region_count || gp_op_is_whole(inst->op);
     for (uint32_t r = 0; r < inst->region_count; r++)
@@ -335,6 +337,21 @@ static bool is_passed(const GpInst *inst) {
                 (gp_op_is_terminator(x->op) && x->op != GpOp_Yield))
                 return false;
     return true;
+}
+
+/* Whether the product under way has to give its stage back before `inst` can read one of the same ring. */
+static bool holds_ring(const GpPipe *p, const GpInst *product, const GpInst *inst) {
+    GpFeedView view;
+    for (uint32_t k = 0; k < 2 && inst->op == GpOp_Mma; k++) {
+        if (!gp_feed_view(&p->feeds, inst->operands[k], &view))
+            continue;
+        for (uint32_t i = 0; i < p->group_count; i++) {
+            const GpGroup *g = &p->groups[i], *other = view.feed->group;
+            if (g->last == product && g != other && g->channel == other->channel)
+                return true;
+        }
+    }
+    return false;
 }
 
 /* How many of the products under way, oldest first, `inst` waits for: those it reads, also in its
@@ -350,6 +367,9 @@ static uint32_t count_read(GpEmit *e, const GpInst *inst) {
             if (inst->operands[i] == p->pending[k].inst->results[0])
                 needed = k + 1;
     }
+    for (uint32_t k = needed; k < p->pending_count; k++)
+        if (holds_ring(p, p->pending[k].inst, inst))
+            needed = k + 1;
     for (uint32_t r = 0; r < inst->region_count && needed < p->pending_count; r++)
         for (const GpInst *x = inst->regions[r]->first; x; x = x->next) {
             uint32_t inside = count_read(e, x);

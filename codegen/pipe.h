@@ -81,6 +81,7 @@ struct GpPipe {
     uint32_t warpgroups; /* of consumers */
     GpMap slice;         /* instructions that the producer emits */
     bool *in_slice;      /* values it computes, by id */
+    bool has_jump;       /* in the slice, or a check that ends the block */
     uint32_t *uses;      /* by value id */
     GpPipeStore *stores;
     uint32_t store_count;
@@ -136,12 +137,41 @@ bool gp_pipe_skew(GpEmit *e);
 /* Finds the loops whose products two warpgroups issue by turns, and when a turn goes to the other. */
 void gp_pipe_find_turns(GpEmit *e, GpPipe *p);
 
-/* pipe_split.c: makes two loops of each whose products depend on an early or a late turn, in place;
-** true when there was one. The plan is void then. */
+/* pipe_split.c: makes two loops of each with products in which a comparison is known in early or in late
+** turns, in place; true when there was one. The plan is void then. */
 bool gp_pipe_split(GpEmit *e);
+/* A loop that is split; `map` as gp_ir_copy has it. */
+typedef struct GpPipeLoop {
+    GpIrFn *fn;
+    GpInst *inst;
+    GpValue **map;
+} GpPipeLoop;
+/* The same in every turn, and made of scalars alone. */
+bool gp_pipe_is_invariant(const GpPipeLoop *l, const GpValue *v);
+GpValue *gp_pipe_hoist(GpPipeLoop *l, GpBuilder *b, GpValue *v); /* such a value, in front of the loop */
 
-/* Whether something in the region goes elsewhere than on. */
+/* pipe_bound.c */
+typedef struct GpPipeBound {
+    GpValue *middle; /* a turn from the loop's first to behind its last */
+    bool is_early;   /* known in the turns before it; else in those from it on */
+} GpPipeBound;
+/* The turns in which the comparison is `value` in every element; false: it cannot be told. */
+bool gp_pipe_find_bound(GpPipeLoop *l, GpBuilder *b, const GpInst *cmp, bool value, GpPipeBound *out);
+
+/* pipe_jump.c */
+/* A return in a branch or a loop, or a check that ends the block when it fails. */
+bool gp_pipe_ends_block(const GpInst *inst);
+/* Whether something in the region goes elsewhere than on, or ends the block. */
 bool gp_pipe_has_jump(const GpRegion *r);
+bool gp_pipe_is_inside(const GpRegion *r, const GpRegion *outer);
+/* Whether something from `first` to before `end` leaves their region. */
+bool gp_pipe_leaves(const GpInst *first, const GpInst *end);
+/* Whether stages are in use at none of the jumps, but those that are given back where a block ends. */
+bool gp_pipe_jumps_fit(const GpPipe *p);
+/* Whether a loop has a turn that jumps or may end the block: then turns are as they are written. */
+bool gp_pipe_loops_jump(const GpEmit *e);
+/* A jump that the producer has to take too and has not in its slice; NULL: none. */
+const GpInst *gp_pipe_next_jump(GpPipe *p, const GpRegion *body);
 
 /* pipe_end.c */
 /* Finds where the stages of tiles that are loaded once are given back early. */
@@ -172,6 +202,7 @@ bool gp_pipe_load(GpEmit *e, const GpInst *inst); /* false: not a feed */
 LLVMValueRef gp_pipe_stage(GpEmit *e, GpChannel *c); /* waits until it is full; consumers */
 void gp_pipe_release(GpEmit *e, GpChannel *c);
 void gp_pipe_barrier(GpEmit *e); /* of all consumers */
+LLVMValueRef gp_pipe_any(GpEmit *e, LLVMValueRef cond); /* a barrier too: whether it holds for one */
 void gp_pipe_warpgroup_barrier(GpEmit *e); /* of each warpgroup of consumers */
 /* Around the products of a turn: waits for this warpgroup's; gives it to the other. */
 void gp_pipe_take_turn(GpEmit *e);

@@ -31,12 +31,6 @@ static void note_reader(GpInst *inst, void *ud) {
     }
 }
 
-static bool is_inside(const GpRegion *r, const GpRegion *outer) {
-    while (r != outer && r->owner)
-        r = r->owner->parent;
-    return r == outer;
-}
-
 static GpGroup *find_group(GpPipe *p, const Reader *r) {
     for (uint32_t i = 0; i < p->group_count; i++) {
         GpGroup *g = &p->groups[i];
@@ -53,7 +47,7 @@ static GpGroup *find_group(GpPipe *p, const Reader *r) {
 static bool is_well_placed(const GpGroup *g) {
     if (g->region->owner)
         return g->first->parent == g->region && g->last->parent == g->region;
-    return is_inside(g->first->parent, g->region);
+    return gp_pipe_is_inside(g->first->parent, g->region);
 }
 
 static bool make_groups(GpEmit *e, GpPipe *p) {
@@ -96,21 +90,28 @@ static bool is_alike(const GpPipe *p, const GpGroup *a, const GpGroup *b) {
 static bool is_amid(const GpGroup *g, const GpRegion *r) {
     for (const GpInst *x = g->opener; x != g->last; x = x->next)
         for (uint32_t i = 0; i < x->region_count; i++)
-            if (is_inside(r, x->regions[i]))
+            if (gp_pipe_is_inside(r, x->regions[i]))
                 return true;
     return false;
 }
 
+static bool is_behind(const GpInst *x, const GpInst *last) {
+    while (last && last != x)
+        last = last->next;
+    return last != NULL;
+}
+
 /* Groups of the same tiles share a ring when they are in different regions: where a region ends
-** nothing of it is in use, so what goes in first comes out first. Not so what is loaded and read while
-** the other is in use. */
+** nothing of it is in use, so what goes in first comes out first. So it does where one is loaded behind the
+** products of the other, which are waited for there. Not so what is loaded and read while the other is in
+** use. */
 static GpChannel *find_channel(GpPipe *p, const GpGroup *g) {
     for (uint32_t i = 0; i < p->channel_count && g->region->owner; i++) {
         bool fits = p->channels[i].is_ring;
         for (const GpGroup *o = p->groups; o < g && fits; o++)
             if (o->channel == &p->channels[i])
-                fits = o->region != g->region && is_alike(p, o, g) && !is_amid(o, g->region) &&
-                       !is_amid(g, o->region);
+                fits = (o->region != g->region || is_behind(g->opener, o->last)) && is_alike(p, o, g) &&
+                       !is_amid(o, g->region) && !is_amid(g, o->region);
         if (fits)
             return &p->channels[i];
     }

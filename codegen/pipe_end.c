@@ -28,7 +28,9 @@ static const GpInst *last_loop(const GpGroup *g) {
 }
 
 static bool add_branches(GpEmit *e, GpPipe *p, const GpGroup *g, const GpInst *from, GpMap *ends) {
-    for (const GpInst *o = from->parent->owner; o; from = o, o = o->parent->owner)
+    for (const GpInst *o = from->parent->owner; o; from = o, o = o->parent->owner) {
+        if (gp_pipe_leaves(from->parent->first, NULL))
+            return false;
         for (uint32_t i = 0; i < o->region_count; i++) {
             const GpInst *end = gp_ir_terminator(o->regions[i]);
             if (o->regions[i] == from->parent)
@@ -37,16 +39,15 @@ static bool add_branches(GpEmit *e, GpPipe *p, const GpGroup *g, const GpInst *f
                 return false;
             gp_map_set(e->arena, ends, end, g->channel);
         }
+    }
     return true;
 }
 
 void gp_pipe_find_ends(GpEmit *e, GpPipe *p) {
-    for (const GpInst *x = e->fn->body->first; x; x = x->next)
-        for (uint32_t i = 0; i < x->region_count; i++)
-            if (gp_pipe_has_jump(x->regions[i]))
-                return; /* the end of the body is reached from elsewhere too */
     for (uint32_t i = 0; i < p->group_count; i++) {
         const GpGroup *g = &p->groups[i];
+        if (gp_pipe_leaves(g->closer->next, NULL))
+            continue; /* it is given back where the block ends there too */
         const GpInst *loop = g->channel->is_ring ? NULL : last_loop(g);
         GpMap ends = {0};
         if (loop && add_branches(e, p, g, loop, &ends)) {

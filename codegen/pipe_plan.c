@@ -41,7 +41,6 @@ static bool can_feed(const GpEmit *e, const GpInst *load, GpFeed *out) {
 typedef struct Survey {
     GpEmit *e;
     GpPipe *pipe;
-    uint32_t products;
     GpUnpiped why; /* the first reason that was met */
 } Survey;
 
@@ -50,19 +49,7 @@ static void note(Survey *s, GpUnpiped why) {
         s->why = why;
 }
 
-/* The roles part for ever at a jump or at a check that ends the block. */
-static bool parts_roles(const GpInst *inst) {
-    return inst->op == GpOp_Loop || inst->op == GpOp_Block || inst->op == GpOp_Break ||
-           inst->op == GpOp_Continue || inst->op == GpOp_CheckDiv || inst->op == GpOp_Assert ||
-           (inst->op == GpOp_Return && inst->parent->owner);
-}
-
-static void survey_inst(GpInst *inst, void *ud) {
-    Survey *s = ud;
-    s->products += inst->op == GpOp_Mma;
-    if (parts_roles(inst))
-        note(s, GpUnpiped_Jump);
-}
+static void count_product(GpInst *inst, void *ud) { *(uint32_t *)ud += inst->op == GpOp_Mma; }
 
 /* Which axis of an operand is innermost must suit its type. */
 static bool is_operand_fit(const GpFeedView *v, bool is_b, const GpWgmmaRow *row) {
@@ -120,21 +107,40 @@ static void check_product(GpInst *inst, void *ud) {
 
 /* ---- Registers --------------------------------------------------------------------------- */
 
+typedef struct Sums {
+    const uint32_t *uses;
+    int64_t most;
+} Sums;
+
+/* Whether the product adds to what another one beside it leaves to it alone: then it has its registers. */
+static bool takes_over(const Sums *s, const GpInst *mma) {
+    const GpValue *v = mma->operands[2];
+    while (v->inst && v->inst->parent == mma->parent && s->uses[v->id] == 1) {
+        if (v->inst->op == GpOp_Mma)
+            return true;
+        if (!gp_sig_info[gp_op_info[v->inst->op].sig].elementwise || !v->inst->operand_count)
+            return false;
+        v = v->inst->operands[0];
+    }
+    return false;
+}
+
 /* Sums of the products that stand beside each other are alive together. */
 static void count_sums(GpInst *inst, void *ud) {
-    int64_t numel = 0, sum = 0, *most = ud;
+    Sums *s = ud;
+    int64_t numel = 0, sum = 0;
     if (inst->op != GpOp_Mma)
         return;
     for (const GpInst *x = inst->parent->first; x; x = x->next)
-        if (x->op == GpOp_Mma && gp_shape_numel(&x->results[0]->type->shape, &numel))
+        if (x->op == GpOp_Mma && !takes_over(s, x) && gp_shape_numel(&x->results[0]->type->shape, &numel))
             sum += gp_wgmma_promotes(x) ? 2 * numel : numel;
-    *most = GP_MAX(*most, sum);
+    s->most = GP_MAX(s->most, sum);
 }
 
 static bool fits_registers(const GpEmit *e, const GpPipe *p) {
-    int64_t most = 0;
-    gp_ir_walk((GpIrFn *)(uintptr_t)e->fn, GpWalk_Before, count_sums, &most);
-    return most / gp_pipe_tile_threads(p) <= MOST_SUMS;
+    Sums s = {p->uses, 0};
+    gp_ir_walk((GpIrFn *)(uintptr_t)e->fn, GpWalk_Before, count_sums, &s);
+    return s.most / gp_pipe_tile_threads(p) <= MOST_SUMS;
 }
 
 static GpUnpiped ask_all(Survey *s) {
@@ -148,6 +154,8 @@ static GpUnpiped ask_all(Survey *s) {
     gp_ir_walk((GpIrFn *)(uintptr_t)e->fn, GpWalk_Before, check_product, s);
     if (s->why == GpUnpiped_None)
         note(s, gp_pipe_place_channels(e, p));
+    if (s->why == GpUnpiped_None && !gp_pipe_jumps_fit(p))
+        note(s, GpUnpiped_Jump);
     if (s->why == GpUnpiped_None && !fits_registers(e, p))
         note(s, GpUnpiped_Registers);
     if (s->why == GpUnpiped_None && !gp_pipe_slice(e, p))
@@ -159,16 +167,18 @@ void gp_pipe_plan(GpEmit *e) {
     GpPipe *p = GP_NEW(e->arena, GpPipe);
     Survey s = {.e = e, .pipe = p};
     p->exchange_room = GP_MAX(e->exchange_room, (uint64_t)EXCHANGE_RESERVE);
+    uint32_t products = 0;
     if (e->is_tile)
-        gp_ir_walk((GpIrFn *)(uintptr_t)e->fn, GpWalk_Before, survey_inst, &s);
-    if (!s.products)
+        gp_ir_walk((GpIrFn *)(uintptr_t)e->fn, GpWalk_Before, count_product, &products);
+    if (!products)
         return;
+    p->uses = gp_ir_count_uses(e->fn, e->arena);
     e->unpiped = ask_all(&s);
     if (e->unpiped != GpUnpiped_None)
         return;
-    p->uses = gp_ir_count_uses(e->fn, e->arena);
     gp_pipe_schedule(e, p);
-    gp_pipe_find_turns(e, p);
+    if (!gp_pipe_loops_jump(e))
+        gp_pipe_find_turns(e, p);
     gp_pipe_find_ends(e, p);
     gp_pipe_add_maps(e, p);
     gp_pipe_extend_abi(e, p);

@@ -139,7 +139,7 @@ static void find_cluster(GpEmit *e, GpPipe *p, Dependence *d, uint8_t lengths) {
     uint64_t most = 0;
     p->cluster = 1;
     gp_ir_walk((GpIrFn *)(uintptr_t)e->fn, GpWalk_Before, try_repeat, &r);
-    if (e->fn->schedule.cluster < GP_PIPE_CLUSTER || !p->is_persistent || !r.is_fine)
+    if (e->fn->schedule.cluster < GP_PIPE_CLUSTER || !p->is_persistent || !r.is_fine || p->has_jump)
         return;
     for (uint8_t a = 0; a < (uint8_t)AXES; a++) {
         uint64_t bytes = (r.loads & ~lengths) >> a & 1 ? alike_bytes(d, p, a) : 0;

@@ -27,16 +27,39 @@ static void mark_inst(Slice *s, const GpInst *inst) {
         gp_map_set(s->e->arena, &s->pipe->slice, gp_ir_terminator(inst->regions[i]), NULL);
 }
 
-/* Value `k` of those that a structured instruction carries and returns. */
-static void mark_carried(Slice *s, const GpInst *owner, uint32_t k) {
+/* Value `k` of what goes from the region to a turn of the loop, or, with `is_out`, out of `owner`. */
+static void mark_handed(Slice *s, const GpRegion *r, const GpInst *owner, uint32_t k, bool is_out) {
+    for (const GpInst *x = r->first; x; x = x->next) {
+        bool is_loop = owner->op == GpOp_For || owner->op == GpOp_Loop;
+        bool is_yield = x->op == GpOp_Yield && r->owner == owner && is_out != is_loop;
+        if (is_yield || (x->target == owner && (x->op == GpOp_Break) == is_out))
+            mark_value(s, x->operands[k]);
+        for (uint32_t i = 0; i < x->region_count; i++)
+            mark_handed(s, x->regions[i], owner, k, is_out);
+    }
+}
+
+/* The results of a `loop` come from its breaks alone, those of a `for` from its last turn too. */
+static void mark_result(Slice *s, const GpInst *owner, uint32_t k) {
     mark_inst(s, owner);
-    if (owner->op == GpOp_For)
-        mark_value(s, owner->operands[3 + k]);
     for (uint32_t i = 0; i < owner->region_count; i++)
-        mark_value(s, gp_ir_terminator(owner->regions[i])->operands[k]);
+        mark_handed(s, owner->regions[i], owner, k, true);
+    mark_value(s, owner->results[k]);
     if (owner->op == GpOp_For)
         mark_value(s, owner->regions[0]->params[1 + k]);
-    mark_value(s, owner->results[k]);
+}
+
+static void mark_param(Slice *s, const GpInst *owner, uint32_t k) {
+    bool is_for = owner->op == GpOp_For;
+    mark_inst(s, owner);
+    if (is_for && k == 0)
+        return; /* the number of the turn */
+    uint32_t at = is_for ? k - 1 : k;
+    mark_value(s, owner->operands[is_for ? 3 + at : at]);
+    mark_handed(s, owner->regions[0], owner, at, false);
+    mark_value(s, owner->regions[0]->params[k]);
+    if (is_for)
+        mark_value(s, owner->results[at]);
 }
 
 static void mark_value(Slice *s, const GpValue *v) {
@@ -58,9 +81,9 @@ static void mark_value(Slice *s, const GpValue *v) {
         for (uint32_t i = 0; i < inst->operand_count; i++)
             mark_value(s, inst->operands[i]);
     } else if (v->inst) {
-        mark_carried(s, inst, v->index);
-    } else if (v->index > 0) {
-        mark_carried(s, inst, v->index - 1);
+        mark_result(s, inst, v->index);
+    } else {
+        mark_param(s, inst, v->index);
     }
 }
 
@@ -73,6 +96,12 @@ bool gp_pipe_slice(GpEmit *e, GpPipe *p) {
         mark_inst(&s, load);
         for (uint32_t k = 1; k < load->operand_count; k++)
             mark_value(&s, load->operands[k]);
+    }
+    for (const GpInst *jump; (jump = gp_pipe_next_jump(p, e->fn->body));) {
+        p->has_jump = true;
+        mark_inst(&s, jump);
+        for (uint32_t k = 0; k < jump->operand_count && !jump->target; k++)
+            mark_value(&s, jump->operands[k]);
     }
     return s.is_scalar;
 }

@@ -175,6 +175,35 @@ local k = gpu.kernels(source("plain", "plain") .. source("transposed", "transpos
       }
       c.store(convert_tile(acc));
   }
+  // Blocks that end at once, in a loop and behind it; loops that end by what only they know; divisors
+  // that are checked.
+  #[tile]
+  fn parting<const BM: i32, const BN: i32, const BK: i32>(
+      c: &mut Tensor<bf16, {[BM, BN]}>, a: &Tensor<bf16, {[-1, -1]}>, b: &Tensor<bf16, {[-1, -1]}>, one: i32) {
+      let (i, j) = (program_id(0) / one, program_id(1) % (2 * one));
+      if i == 3 { return; }
+      let (pa, pb) = (a.partition(shape![BM, BK]), b.partition(shape![BK, BN]));
+      let mut acc = constant(0.0f32, shape![BM, BN]);
+      let first = pa.load([i, 0]);
+      let mut l = 0;
+      while l < num_tiles(&pa, 1) / one {
+          if i == 2 && l == 1 { return; }
+          let y = pb.load([l / one, j]);
+          acc = mma(pa.load([i, l]), y, acc);
+          l += one;
+          if i == 1 && l == 3 { continue; }
+          acc = mma(first, pb.load([0, j]), acc);
+          assert!(one != 3);
+      }
+      let all = loop {
+          if l == 0 { break acc; }
+          l -= one;
+          acc = mma(pa.load([i, l]), pb.load([l, j]), acc);
+      };
+      if one < 0 { return; }
+      let third = iota::<i32>(shape![BM]) / one.broadcast(shape![BM]);
+      c.store(convert_tile(all + convert_tile::<f32>(third - third).reshape(shape![BM, 1]).broadcast(shape![BM, BN])));
+  }
   #[tile]
   fn decoded<T: ElementType, O: ElementType, const BM: i32, const BN: i32, const BK: i32>(
       c: &mut Tensor<O, {[BM, BN]}>, a: &Tensor<T, {[-1, -1]}>, b: &Tensor<T, {[-1, -1]}>) {
@@ -216,6 +245,64 @@ local k = gpu.kernels(source("plain", "plain") .. source("transposed", "transpos
           acc = mma(convert_tile(scores), pv.load([j, 0]), acc);
       }
       o.store(acc);
+  }
+  // Masks in all turns that keep every element of most: keys of a window, of the causal half, of a length.
+  #[tile]
+  fn seen<const BM: i32, const BN: i32, const D: i32, const FORM: i32>(
+      o: &mut Tensor<f32, {[BM, D]}>, q: &Tensor<bf16, {[-1, D]}>, k: &Tensor<bf16, {[-1, D]}>,
+      v: &Tensor<bf16, {[-1, D]}>, scale: f32, window: i32, length: i32) {
+      let i = program_id(0);
+      let (pk, pv) = (k.partition(shape![BN, D]), v.partition(shape![BN, D]));
+      let tq = q.partition(shape![BM, D]).load([i, 0]);
+      let mut most = constant(-1.0e30f32, shape![BM, 1]);
+      let mut sum = constant(0.0f32, shape![BM, 1]);
+      let mut acc = constant(0.0f32, shape![BM, D]);
+      let row = (iota::<i32>(shape![BM]) + i * BM).reshape(shape![BM, 1]).broadcast(shape![BM, BN]);
+      let last = (length - 1) / BN;
+      for j in 0..num_tiles(&pk, 0) {
+          let column = (iota::<i32>(shape![BN]) + j * BN).reshape(shape![1, BN]).broadcast(shape![BM, BN]);
+          let s = mma(tq, pk.load([j, 0]).transpose(), constant(0.0f32, shape![BM, BN])) * scale;
+          let is_in = lt_tile(column, length.broadcast(shape![BM, BN]));
+          let s = if FORM == 0 {
+              let is_seen = ge_tile(row, column) & lt_tile(row - column, window.broadcast(shape![BM, BN])) & is_in;
+              select(is_seen, s, constant(-1.0e30f32, shape![BM, BN]))
+          } else if FORM == 1 {
+              if (j + 1) * BN > i * BM || j * BN < (i + 1) * BM - window || BN + BN * j - 1 >= length {
+                  let is_seen = ge_tile(row, column) & lt_tile(row - column, window.broadcast(shape![BM, BN])) & is_in;
+                  select(is_seen, s, constant(-1.0e30f32, shape![BM, BN]))
+              } else { s }
+          } else if FORM == 2 {
+              let is_hidden: Tile<f32, {[BM, BN]}> = convert_tile(!(ge_tile(row, column) & is_in) | le_tile(column + window, row));
+              s - is_hidden * 1.0e30f32
+          } else {
+              let s = if j != last { s } else { select(is_in, s, constant(-1.0e30f32, shape![BM, BN])) };
+              select(gt_tile(column, row) | ge_tile(row - column, window.broadcast(shape![BM, BN])), constant(-1.0e30f32, shape![BM, BN]), s)
+          };
+          let next = max_tile(most, reduce_max(s, 1).reshape(shape![BM, 1]));
+          let weights = exp2(s - next.broadcast(shape![BM, BN]));
+          let shrink = exp2(most - next);
+          sum = sum * shrink + reduce_sum(weights, 1).reshape(shape![BM, 1]);
+          acc = mma(convert_tile(weights), pv.load([j, 0]), acc * shrink.broadcast(shape![BM, D]));
+          most = next;
+      }
+      o.store(acc / sum.broadcast(shape![BM, D]));
+  }
+  // Comparisons of numbers that wrap, and loops of other first turns; products two in a turn.
+  #[tile]
+  fn bent<const BM: i32, const BN: i32, const BK: i32>(
+      c: &mut Tensor<f32, {[BM, BN]}>, a: &Tensor<bf16, {[-1, -1]}>, b: &Tensor<bf16, {[-1, -1]}>,
+      from: i32, step: i32, shift: i32, limit: i32) {
+      let (i, j, _) = get_tile_block_id();
+      let (pa, pb) = (a.partition(shape![BM, BK]), b.partition(shape![BK, BN]));
+      let mut acc = constant(0.0f32, shape![BM, BN]);
+      for l in from..from + num_tiles(&pa, 1) / 2 {
+          let t = 2 * (l - from);
+          acc += mma(pa.load([i, t]), pb.load([t, j]), constant(0.0f32, shape![BM, BN]));
+          let x = if (l + shift) * 5 > limit { acc * 2.0f32 } else { acc };
+          let x = if limit - 3 * l <= step { -x } else { x };
+          acc = mma(pa.load([i, t + 1]), pb.load([t + 1, j]), x);
+      }
+      c.store(acc);
   }
   // A loop that can be split, in a branch of a loop that could be too.
   #[tile]
@@ -439,6 +526,39 @@ for _, form in ipairs {
   end)
 end
 
+-- What a block does not store stays; the failure of a check is told, and ends that block alone.
+do
+  local a, b = small_numbers(256, 256, 1), small_numbers(256, 128, 4)
+  local ta, tb = gpu.from_table(a, "bf16"), gpu.from_table(b, "bf16")
+  local function part(t, from, to)
+    local out = {}
+    for i, row in ipairs(t) do out[i] = table.move(row, from, to, 1, {}) end
+    return out
+  end
+  local wanted, head = product(a, transpose(b)), product(part(a, 1, 64), part(transpose(b), 1, 64))
+  for i, row in ipairs(wanted) do
+    for j, sum in ipairs(row) do
+      local turns = i > 64 and 3 or 4
+      row[j] = i > 128 and 7 or 2 * sum + turns * head[i][j]
+    end
+  end
+  each_schedule("parting", { {}, { persistent = false }, { stages = 1 }, { stages = 2 } }, function(title, schedule)
+    local c, f = gpu.full({ 256, 128 }, 7, "bf16"), k.parting:with { BK = 64 }:with(schedule)
+    f(c:tiles { 64, 64 }, ta, tb, 1):sync()
+    check(title, c:to_table(), wanted, 2 ^ -8)
+    local unpiped = f:info(c:tiles { 64, 64 }, ta, tb, 1).unpiped
+    if is_virtual and SM == 90 and schedule.stages ~= 1 and unpiped then
+      wrong = wrong + 1
+      print(title .. ": " .. unpiped)
+    end
+    for _, one in ipairs { 0, 3 } do
+      local ok = pcall(function() f(gpu.zeros({ 256, 128 }, "bf16"):tiles { 64, 64 }, ta, tb, one):sync() end)
+      wrong = wrong + (ok and 1 or 0)
+      if ok then print(title .. ": no check failed with " .. one) end
+    end
+  end)
+end
+
 local function capped(s)
   local t = math.exp(2 * s)
   return 3 * (t - 1) / (t + 1)
@@ -467,6 +587,70 @@ local function attended(q, keys, v, scale, is_causal, is_capped)
     end
   end
   return out
+end
+
+-- Where masks are left out: by window and length, in tiles that are square and are not.
+for _, case in ipairs { { 128, 64, 100, 320 }, { 64, 128, 70, 250 }, { 64, 64, 1000, 256 } } do
+  local bm, bn, window, length = table.unpack(case)
+  local rows, depth = 256, 64
+  local q, key, v = small_numbers(rows, depth, 0), small_numbers(320, depth, 2), small_numbers(320, depth, 5)
+  local tq, tk, tv = gpu.from_table(q, "bf16"), gpu.from_table(key, "bf16"), gpu.from_table(v, "bf16")
+  local wanted = {}
+  for i = 1, rows do
+    local first, last = math.max(1, i - window + 1), math.min(i, length)
+    local function part(t) return table.move(t, first, last, 1, {}) end
+    wanted[i] = attended({ q[i] }, part(key), part(v), 1 / 64)[1]
+  end
+  for form = 0, 3 do
+    each_schedule(("seen %d %dx%d"):format(form, bm, bn), { {}, { persistent = true }, { stages = 2 } }, function(title, schedule)
+      local options = { BN = bn, FORM = form }
+      for field, value in pairs(schedule) do options[field] = value end
+      local o = gpu.zeros { rows, depth }
+      k.seen:with(options)(o:tiles { bm, depth }, tq, tk, tv, 1 / 64, window, length):sync()
+      check(title, o:to_table(), wanted, 2 ^ -6)
+    end)
+  end
+end
+
+local function wrapped(x) return (x + 2 ^ 31) % 2 ^ 32 - 2 ^ 31 end
+
+do
+  local a, b = small_numbers(64, 6 * 64, 1), small_numbers(6 * 64, 64, 4)
+  local ta, tb = gpu.from_table(a, "bf16"), gpu.from_table(b, "bf16")
+  local parts, bt = {}, transpose(b)
+  for l = 1, 6 do
+    local function part(t)
+      local out = {}
+      for i, row in ipairs(t) do out[i] = table.move(row, l * 64 - 63, l * 64, 1, {}) end
+      return out
+    end
+    parts[l] = product(part(a), part(bt))
+  end
+  for _, case in ipairs {
+    { 0, 7, 1, 9 }, { -2, -8, 2, 0 }, { 5, 100, 0, -100 }, { 0, 0, 2 ^ 31 // 5 - 1, 0 }, { 0, 0, 429496729, 100 }, { 2 ^ 31 - 4, 0, -2 ^ 31, 5 },
+    { -2 ^ 31, 5, 3, -2 ^ 31 }, { 100, -100, -100, 4 },
+  } do
+    local from, step, shift, limit = table.unpack(case)
+    local wanted = {}
+    for i = 1, 64 do
+      wanted[i] = {}
+      for j = 1, 64 do
+        local sum = 0
+        for t = 0, 2 do
+          local l = from + t
+          sum = sum + parts[2 * t + 1][i][j]
+          local is_twice, is_other = wrapped(5 * wrapped(l + shift)) > limit, wrapped(limit - wrapped(3 * l)) <= step
+          sum = sum * (is_twice and 2 or 1) * (is_other and -1 or 1) + parts[2 * t + 2][i][j]
+        end
+        wanted[i][j] = sum
+      end
+    end
+    each_schedule("bent " .. table.concat(case, " "), { {}, { stages = 2 } }, function(title, schedule)
+      local c = gpu.zeros { 64, 64 }
+      k.bent:with { BK = 64, stages = schedule.stages }(c:tiles { 64, 64 }, ta, tb, math.tointeger(from), step, math.tointeger(shift), math.tointeger(limit)):sync()
+      check(title, c:to_table(), wanted, 0)
+    end)
+  end
 end
 
 local ATTENTION_SCHEDULES = {

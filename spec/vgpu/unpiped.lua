@@ -43,7 +43,7 @@ end
 local CASES = {
   { "None" },
   { "Asked", with = { stages = 1 } },
-  { "Jump", PRODUCT = "acc = mma(x, y, acc); if l > 5 { break; }" },
+  { "Jump", PRODUCT = "if l > 5 { break; } acc = mma(x, y, acc);" },
   { "Rows", M = 32 },
   { "Rows", M = 64, N = 64, with = { warps = 2 } },
   { "Product", T = "f32", B = "&Tensor<f32, {[-1, -1]}>", dtype = "f32", K = 32 },
