@@ -3,7 +3,7 @@
 ** The caller has made the LLVM function; this file binds its arguments to the IR's parameters
 ** and emits instruction after instruction through the lowering column of op.def. */
 #include "codegen/async.h"
-#include "codegen/pipe.h"
+#include "codegen/emit_tile_gpu.h"
 
 typedef void (*LowerFn)(GpEmit *e, const GpInst *inst);
 
@@ -283,18 +283,125 @@ static bool is_cpu_expression(const GpEmit *e, const GpInst *inst) {
     return makes_tile(inst) || (takes_tile(inst) && lower_of_op[inst->op] == Lower_Tile);
 }
 
+static void emit_inst(GpEmit *e, const GpInst *inst) {
+    if (!gp_pipe_has(e, inst) || !gp_async_has(e, inst))
+        return;
+    gp_emit_location(e, inst->span);
+    gp_pipe_before(e, inst);
+    if (is_cpu_expression(e, inst))
+        gp_tile_cpu_inst(e, inst);
+    else
+        lower_fns[lower_of_op[inst->op]](e, inst);
+}
+
+/* ---- Elementwise instructions ------------------------------------------------------------ */
+
+GpBound gp_emit_operand(GpEmit *e, const GpValue *v, const GpValue *as) {
+    bool is_tile = v->type->kind == GpIrType_Tile;
+    return e->is_gpu && is_tile ? gp_tile_gpu_operand(e, v, as) : e->bound[v->id];
+}
+
+/* On scalars, and on the registers of a tile. */
+typedef struct Elementwise {
+    const GpInst *inst;
+    GpBound from[3], out; /* of one: the same for all registers */
+} Elementwise;
+
+static Elementwise open_elementwise(GpEmit *e, const GpInst *inst) {
+    const GpValue *result = inst->results[0];
+    Elementwise x = {.inst = inst};
+    bool is_uniform = inst->operand_count == 0; /* a constant */
+    gp_assert(inst->operand_count <= GP_COUNT(x.from));
+    for (uint32_t i = 0; i < inst->operand_count; i++)
+        x.from[i] = gp_emit_operand(e, inst->operands[i], result);
+    x.out = gp_emit_bound_make(e, is_uniform ? 1 : gp_emit_flat_count(e, result));
+    e->bound[result->id] = x.out;
+    return x;
+}
+
+static void emit_register(GpEmit *e, const Elementwise *x, uint32_t r) {
+    LLVMValueRef v[GP_COUNT(x->from)] = {NULL};
+    for (uint32_t i = 0; i < x->inst->operand_count; i++)
+        v[i] = x->from[i].at[x->from[i].count == 1 ? 0 : r];
+    x->out.at[r] = gp_emit_element(e, x->inst, v);
+}
+
+static void lower_elementwise(GpEmit *e, const GpInst *inst) {
+    Elementwise x = open_elementwise(e, inst);
+    for (uint32_t r = 0; r < x.out.count; r++)
+        emit_register(e, &x, r);
+}
+
+/* ---- Runs -------------------------------------------------------------------------------- */
+
+/* Elementwise instructions in a row on tiles of one layout, with constants and scalars between them. */
+typedef struct Run {
+    const GpInst *end; /* behind its last */
+    uint32_t tiles;
+    bool has_branch; /* code of an element that branches */
+} Run;
+
+static bool is_registers(const GpInst *inst) {
+    return (lower_of_op[inst->op] == Lower_Arith || lower_of_op[inst->op] == Lower_Math) && makes_tile(inst);
+}
+
+static bool is_branching(const GpInst *inst) {
+    if (!gp_elem_is_float(inst->results[0]->type->elem))
+        return false;
+    return inst->op == GpOp_Div || inst->op == GpOp_Sqrt || inst->op == GpOp_Rsqrt ||
+           (gp_math_needs_library(inst->op) && !gp_special_computes(inst->op));
+}
+
+/* Where a division branches, what comes before and behind it is not mixed by the assembler: instruction
+** after instruction, two tiles of a kernel whose registers are full of sums would be alive. */
+static Run find_run(GpEmit *e, const GpInst *first) {
+    Run run = {.end = first};
+    if (!e->pipe || e->pipe->role != GpPipe_Consumer || e->pipe->pending_count || !is_registers(first))
+        return run;
+    const GpShapeLayout *layout = gp_gpu_layout_of(e, first->results[0]);
+    for (; run.end; run.end = run.end->next) {
+        const GpInst *x = run.end;
+        bool is_tile = is_registers(x) && gp_gpu_layout_of(e, x->results[0]) == layout;
+        bool is_other = gp_ir_effect(x) == GpEffect_Pure && !x->region_count && !takes_tile(x) &&
+                        (!makes_tile(x) || gp_gpu_is_uniform(x->results[0]));
+        if ((!is_tile && !is_other) || gp_map_has(&e->pipe->turn_closes, x))
+            break;
+        run.tiles += is_tile;
+        run.has_branch |= is_tile && is_branching(x);
+    }
+    return run;
+}
+
+/* Register after register. Scalars and constants come first: they do not depend on tiles. */
+static void emit_run(GpEmit *e, const GpInst *first, const Run *run) {
+    Elementwise *tiles = GP_NEW_ARRAY(e->arena, Elementwise, run->tiles);
+    uint32_t count = 0;
+    for (const GpInst *x = first; x != run->end; x = x->next)
+        if (!is_registers(x))
+            emit_inst(e, x);
+    for (const GpInst *x = first; x != run->end; x = x->next) {
+        if (!is_registers(x))
+            continue;
+        gp_emit_location(e, x->span);
+        gp_pipe_before(e, x);
+        tiles[count++] = open_elementwise(e, x);
+    }
+    for (uint32_t r = 0; r < tiles[0].out.count; r++)
+        for (uint32_t i = 0; i < count; i++)
+            emit_register(e, &tiles[i], r);
+}
+
 bool gp_emit_region(GpEmit *e, const GpRegion *r) {
     const GpRegion *outer = e->region;
     e->region = r;
-    for (const GpInst *inst = r->first; inst && !e->refused; inst = inst->next) {
-        if (!gp_pipe_has(e, inst) || !gp_async_has(e, inst))
-            continue;
-        gp_emit_location(e, inst->span);
-        gp_pipe_before(e, inst);
-        if (is_cpu_expression(e, inst))
-            gp_tile_cpu_inst(e, inst);
+    for (const GpInst *inst = r->first, *next; inst && !e->refused; inst = next) {
+        Run run = find_run(e, inst);
+        bool is_run = run.has_branch && run.tiles > 1;
+        next = is_run ? run.end : inst->next;
+        if (is_run)
+            emit_run(e, inst, &run);
         else
-            lower_fns[lower_of_op[inst->op]](e, inst);
+            emit_inst(e, inst);
     }
     e->region = outer;
     return !e->refused && LLVMGetBasicBlockTerminator(LLVMGetInsertBlock(e->b)) == NULL;
@@ -312,29 +419,6 @@ LLVMValueRef gp_emit_combination(GpEmit *e, const GpInst *inst, LLVMValueRef acc
 void gp_emit_body(GpEmit *e) {
     if (gp_emit_region(e, e->fn->body))
         LLVMBuildRetVoid(e->b);
-}
-
-GpBound gp_emit_operand(GpEmit *e, const GpValue *v, const GpValue *as) {
-    bool is_tile = v->type->kind == GpIrType_Tile;
-    return e->is_gpu && is_tile ? gp_tile_gpu_operand(e, v, as) : e->bound[v->id];
-}
-
-/* Elementwise instructions on scalars, and on the registers of a tile. */
-static void lower_elementwise(GpEmit *e, const GpInst *inst) {
-    const GpValue *result = inst->results[0];
-    bool is_uniform = inst->operand_count == 0; /* a constant */
-    uint32_t count = is_uniform ? 1 : gp_emit_flat_count(e, result);
-    GpBound out = gp_emit_bound_make(e, count), from[3];
-    LLVMValueRef x[3];
-    gp_assert(inst->operand_count <= GP_COUNT(x));
-    for (uint32_t i = 0; i < inst->operand_count; i++)
-        from[i] = gp_emit_operand(e, inst->operands[i], result);
-    for (uint32_t r = 0; r < count; r++) {
-        for (uint32_t i = 0; i < inst->operand_count; i++)
-            x[i] = from[i].at[from[i].count == 1 ? 0 : r];
-        out.at[r] = gp_emit_element(e, inst, x);
-    }
-    e->bound[result->id] = out;
 }
 
 void gp_op_lower_const(GpEmit *e, const GpInst *inst) { lower_elementwise(e, inst); }
