@@ -41,7 +41,7 @@ struct GpGroup {
 
 /* Stages in shared memory that groups of the same tiles go through. */
 struct GpChannel {
-    bool is_ring; /* false: one stage, given back at the end of the kernel's body */
+    bool is_ring; /* false: one stage, given back where the region of its loads ends */
     bool is_shared; /* has a feed that is */
     uint32_t stages;
     uint64_t stage_bytes, offset; /* in dynamic shared memory */

@@ -42,12 +42,10 @@ static GpGroup *find_group(GpPipe *p, const Reader *r) {
     return g;
 }
 
-/* Nested in something, a load's products stand beside it: then the stage is given back where they
-** were waited for. Otherwise they are anywhere, and it is at the end. */
-static bool is_well_placed(const GpGroup *g) {
-    if (g->region->owner)
-        return g->first->parent == g->region && g->last->parent == g->region;
-    return gp_pipe_is_inside(g->first->parent, g->region);
+/* Of loads that are nested in something and whose products stand beside them the stage is given back where
+** those were waited for. Otherwise they are anywhere, and it is where the loads' region ends. */
+static bool goes_around(const GpGroup *g) {
+    return g->region->owner && g->first->parent == g->region && g->last->parent == g->region;
 }
 
 static bool make_groups(GpEmit *e, GpPipe *p) {
@@ -59,8 +57,6 @@ static bool make_groups(GpEmit *e, GpPipe *p) {
         if (!r.first)
             return false; /* dead code, which passes remove */
         GpGroup *g = find_group(p, &r);
-        if (!is_well_placed(g))
-            return false;
         f->group = g;
         f->offset = g->bytes;
         g->bytes += gp_feed_bytes(f);
@@ -106,7 +102,7 @@ static bool is_behind(const GpInst *x, const GpInst *last) {
 ** products of the other, which are waited for there. Not so what is loaded and read while the other is in
 ** use. */
 static GpChannel *find_channel(GpPipe *p, const GpGroup *g) {
-    for (uint32_t i = 0; i < p->channel_count && g->region->owner; i++) {
+    for (uint32_t i = 0; i < p->channel_count && goes_around(g); i++) {
         bool fits = p->channels[i].is_ring;
         for (const GpGroup *o = p->groups; o < g && fits; o++)
             if (o->channel == &p->channels[i])
@@ -116,7 +112,7 @@ static GpChannel *find_channel(GpPipe *p, const GpGroup *g) {
             return &p->channels[i];
     }
     GpChannel *c = &p->channels[p->channel_count++];
-    *c = (GpChannel){.is_ring = g->region->owner != NULL, .stage_bytes = g->bytes};
+    *c = (GpChannel){.is_ring = goes_around(g), .stage_bytes = g->bytes};
     return c;
 }
 
@@ -223,7 +219,7 @@ static uint64_t find_stores(GpEmit *e, GpPipe *p) {
 /* Stores go without staging where it would leave less than two stages. */
 GpUnpiped gp_pipe_place_channels(GpEmit *e, GpPipe *p) {
     if (!make_channels(e, p))
-        return GpUnpiped_Place;
+        return GpUnpiped_Reader;
     uint32_t asked = e->fn->schedule.stages, most = asked ? asked : GP_PIPE_MOST_STAGES;
     uint64_t staging = find_stores(e, p);
     if (staging && place_channels(p, staging, most) == GpUnpiped_None)

@@ -18,17 +18,17 @@ static bool reads(const GpPipe *p, const GpGroup *g, const GpRegion *r) {
     return false;
 }
 
-/* The outermost loop around the last product. */
+/* The outermost loop in the loads' region around the last product. */
 static const GpInst *last_loop(const GpGroup *g) {
     const GpInst *loop = NULL;
-    for (const GpInst *o = g->last->parent->owner; o; o = o->parent->owner)
+    for (const GpInst *o = g->last->parent->owner; o != g->region->owner; o = o->parent->owner)
         if (o->op != GpOp_If)
             loop = o;
     return loop;
 }
 
 static bool add_branches(GpEmit *e, GpPipe *p, const GpGroup *g, const GpInst *from, GpMap *ends) {
-    for (const GpInst *o = from->parent->owner; o; from = o, o = o->parent->owner) {
+    for (const GpInst *o = from->parent->owner; from->parent != g->region; from = o, o = o->parent->owner) {
         if (gp_pipe_leaves(from->parent->first, NULL))
             return false;
         for (uint32_t i = 0; i < o->region_count; i++) {
@@ -57,6 +57,18 @@ void gp_pipe_find_ends(GpEmit *e, GpPipe *p) {
     }
 }
 
+/* The end of a region in the kernel's body gives back what was loaded there. */
+static void end_region(GpEmit *e, const GpRegion *r) {
+    for (uint32_t i = 0; i < e->pipe->group_count; i++) {
+        GpChannel *c = e->pipe->groups[i].channel;
+        if (c->is_ring || e->pipe->groups[i].region != r || !c->now)
+            continue;
+        if (!c->ends.count)
+            gp_pipe_release(e, c);
+        c->now = NULL;
+    }
+}
+
 void gp_pipe_at_end(GpEmit *e, const GpInst *inst) {
     const GpPipe *p = e->pipe;
     bool is_branch = inst->op == GpOp_Yield, is_behind = inst->prev && inst->prev->region_count;
@@ -68,4 +80,6 @@ void gp_pipe_at_end(GpEmit *e, const GpInst *inst) {
         gp_pipe_release(e, c);
         c->now = now; /* another branch gives it back too */
     }
+    if (is_branch && inst->parent->owner)
+        end_region(e, inst->parent);
 }

@@ -51,7 +51,8 @@ bool gp_pipe_leaves(const GpInst *first, const GpInst *end) {
 bool gp_pipe_jumps_fit(const GpPipe *p) {
     for (uint32_t i = 0; i < p->group_count; i++) {
         const GpGroup *g = &p->groups[i];
-        if (gp_pipe_leaves(g->opener, g->channel->is_ring ? g->last : g->closer))
+        const GpInst *end = g->channel->is_ring ? g->last : g->region->owner ? NULL : g->closer;
+        if (gp_pipe_leaves(g->opener, end))
             return false;
     }
     return true;

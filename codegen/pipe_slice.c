@@ -62,6 +62,20 @@ static void mark_param(Slice *s, const GpInst *owner, uint32_t k) {
         mark_value(s, owner->results[at]);
 }
 
+/* Scalars, and tiles of one element, which every thread has: lengths and places of tiles may be read from a
+** tensor. */
+static bool can_compute(const Slice *s, const GpValue *v, const GpInst *inst) {
+    GpEffect effect = gp_ir_effect(inst);
+    int64_t numel = 1;
+    if (v->type->kind == GpIrType_Tile && (!gp_shape_numel(&v->type->shape, &numel) || inst->region_count))
+        return false;
+    if (inst->op == GpOp_LoadTile) {
+        const GpIrParam *p = gp_feed_tensor(s->e, inst);
+        return numel == 1 && p && !p->is_written;
+    }
+    return numel == 1 && (effect == GpEffect_Pure || effect == GpEffect_Control || inst->op == GpOp_CheckIndex);
+}
+
 static void mark_value(Slice *s, const GpValue *v) {
     if (s->pipe->in_slice[v->id] || v->type->kind == GpIrType_Tensor)
         return;
@@ -69,10 +83,7 @@ static void mark_value(Slice *s, const GpValue *v) {
     const GpInst *inst = v->inst ? v->inst : v->region->owner;
     if (!inst)
         return; /* the function's parameter */
-    GpEffect effect = gp_ir_effect(inst);
-    bool is_plain = effect == GpEffect_Pure || effect == GpEffect_Control ||
-                    inst->op == GpOp_CheckIndex;
-    if (v->type->kind == GpIrType_Tile || !is_plain || inst->op == GpOp_Extract) {
+    if (!can_compute(s, v, inst)) {
         s->is_scalar = false;
         return;
     }

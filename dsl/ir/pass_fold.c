@@ -294,9 +294,28 @@ static GpValue *fold_elements(Fold *f, GpInst *inst, uint32_t mask) {
     return NULL;
 }
 
+static GpValue *reshape(Fold *f, GpValue *v, const GpShape *shape) {
+    const GpIrType *type = gp_ir_tile(f->at.fn, v->type->elem, shape);
+    return gp_build(&f->at, GpOp_Reshape, &v, 1, &type, 1)->results[0];
+}
+
+/* A batch of one product is a product. */
+static GpValue *fold_mma(Fold *f, const GpInst *inst) {
+    const GpShape *batched = &inst->results[0]->type->shape;
+    if (batched->rank != 3 || batched->dim[0] != 1) return NULL;
+    GpValue *operands[3];
+    for (uint32_t i = 0; i < GP_COUNT(operands); i++) {
+        const GpShape *s = &inst->operands[i]->type->shape;
+        operands[i] = reshape(f, inst->operands[i], &(GpShape){.rank = 2, .dim = {s->dim[1], s->dim[2]}});
+    }
+    GpInst *one = gp_build(&f->at, GpOp_Mma, operands, 3, &operands[2]->type, 1);
+    return reshape(f, one->results[0], batched);
+}
+
 static GpValue *fold_structured(Fold *f, GpInst *inst, GpSig sig) {
     if (sig == GpSig_Permute) return fold_permute(f, inst);
     if (sig == GpSig_Cat) return fold_cat(f, inst);
+    if (sig == GpSig_Mma) return fold_mma(f, inst);
     if (sig == GpSig_Reduce || sig == GpSig_Scan) return fold_reduction(f, inst);
     if (sig == GpSig_IntToPtr || sig == GpSig_PtrToInt) return fold_address(inst);
     if (sig == GpSig_Gather) return fold_elements(f, inst, 2);
