@@ -29,7 +29,7 @@ gpulua_status gp_api_end(gpulua_state *g, GpStatus status) {
 }
 
 GP_API size_t gpulua_diag_count(const gpulua_state *g) {
-    return g->last ? gp_diags_count(g->last) : 0;
+    return g && g->last ? gp_diags_count(g->last) : 0;
 }
 
 GP_API int gpulua_diag_at(const gpulua_state *g, size_t i, gpulua_diag *out) {
@@ -53,6 +53,7 @@ static void write_text(GpText *text, void (*write)(void *, const char *, size_t)
 
 GP_API void gpulua_diag_render(const gpulua_state *g, int color,
                                void (*write)(void *ud, const char *text, size_t len), void *ud) {
+    if (!g) return;
     GpText text = {.session = gp_engine_session(g->engine)};
     if (g->last) gp_diags_render(g->last, (GpRenderStyle){.color = color != 0}, &text);
     write_text(&text, write, ud);
@@ -60,6 +61,7 @@ GP_API void gpulua_diag_render(const gpulua_state *g, int color,
 
 GP_API void gpulua_diag_json(const gpulua_state *g,
                              void (*write)(void *ud, const char *text, size_t len), void *ud) {
+    if (!g) return;
     GpText text = {.session = gp_engine_session(g->engine)};
     if (g->last) gp_diags_json(g->last, &text);
     write_text(&text, write, ud);
@@ -67,42 +69,67 @@ GP_API void gpulua_diag_json(const gpulua_state *g,
 
 /* ---- Scripts -------------------------------------------------------------------------------- */
 
-static int add_traceback(lua_State *L) {
-    if (lua_type(L, 1) == LUA_TSTRING) luaL_traceback(L, L, lua_tostring(L, 1), 1);
+typedef struct Script {
+    const char *path; /* NULL: a text */
+    const char *text, *name;
+    size_t len;
+    int status;
+} Script;
+
+static int load_script(lua_State *L) {
+    Script *s = lua_touserdata(L, 1);
+    s->status = s->path ? luaL_loadfile(L, s->path) : luaL_loadbuffer(L, s->text, s->len, s->name);
     return 1;
 }
 
-/* Runs what luaL_load* left on the stack; an error of either becomes the diagnostic. */
-static gpulua_status run_loaded(gpulua_state *g, int load_status) {
+/* Where errors can be caught, as those of a __tostring. */
+static int describe_error(lua_State *L) {
+    const char *message = luaL_tolstring(L, 1, NULL);
+    if (lua_type(L, 1) == LUA_TSTRING) luaL_traceback(L, L, message, 1);
+    return 1;
+}
+
+/* Leaves a message on the stack when it fails. */
+static int run_loaded(lua_State *L) {
+    lua_pushcfunction(L, describe_error);
+    lua_insert(L, -2);
+    int status = lua_pcall(L, 0, 0, -2);
+    lua_remove(L, status == LUA_OK ? -1 : -2);
+    return status;
+}
+
+static gpulua_status run_script(gpulua_state *g, Script *s) {
     lua_State *L = g->L;
     GpDiags *diags = gp_api_begin(g);
-    int status = load_status;
     if (!diags) return GPULUA_E_NO_MEMORY;
-    if (status == LUA_OK) {
-        lua_pushcfunction(L, add_traceback);
-        lua_insert(L, -2);
-        status = lua_pcall(L, 0, 0, -2);
-        lua_remove(L, status == LUA_OK ? -1 : -2);
-    }
+    if (!lua_checkstack(L, 3)) return gp_api_end(g, GpStatus_NoMemory);
+    lua_pushcfunction(L, load_script);
+    lua_pushlightuserdata(L, s);
+    int status = lua_pcall(L, 1, 1, 0);
+    if (status == LUA_OK) status = s->status;
+    if (status == LUA_OK) status = run_loaded(L);
     if (status == LUA_OK) return gp_api_end(g, GpStatus_Ok);
-    const char *message = luaL_tolstring(L, -1, NULL);
-    gp_diag(diags, GpDiag_G0900, GP_NO_SPAN, message);
-    lua_pop(L, 2);
+    bool is_text = lua_type(L, -1) == LUA_TSTRING;
+    gp_diag(diags, GpDiag_G0900, GP_NO_SPAN, is_text ? lua_tostring(L, -1) : "an error that cannot be shown");
+    lua_pop(L, 1);
     return gp_api_end(g, status == LUA_ERRMEM ? GpStatus_NoMemory : GpStatus_Lua);
 }
 
 GP_API gpulua_status gpulua_run_file(gpulua_state *g, const char *path) {
-    return run_loaded(g, luaL_loadfile(g->L, path));
+    if (!g || !path) return GPULUA_E_ARGUMENT;
+    return run_script(g, &(Script){.path = path});
 }
 
 GP_API gpulua_status gpulua_run_string(gpulua_state *g, const char *text, size_t len,
                                        const char *chunk_name) {
-    return run_loaded(g, luaL_loadbuffer(g->L, text, len, chunk_name ? chunk_name : "=(string)"));
+    if (!g || (!text && len)) return GPULUA_E_ARGUMENT;
+    return run_script(g, &(Script){.text = text, .len = len, .name = chunk_name ? chunk_name : "=(string)"});
 }
 
 /* ---- Devices -------------------------------------------------------------------------------- */
 
 GP_API gpulua_status gpulua_gpu_count(gpulua_state *g, uint32_t *count) {
+    if (!g || !count) return GPULUA_E_ARGUMENT;
     GpDiags *diags = gp_api_begin(g);
     if (!diags) return GPULUA_E_NO_MEMORY;
     *count = gp_device_count(gp_engine_runtime(g->engine), diags);
@@ -110,12 +137,14 @@ GP_API gpulua_status gpulua_gpu_count(gpulua_state *g, uint32_t *count) {
 }
 
 GP_API gpulua_status gpulua_use_device(gpulua_state *g, const char *name) {
+    if (!g) return GPULUA_E_ARGUMENT;
     GpDiags *diags = gp_api_begin(g);
     if (!diags) return GPULUA_E_NO_MEMORY;
     return gp_api_end(g, gp_engine_use(g->engine, gp_str_from(name ? name : "auto"), diags));
 }
 
 GP_API gpulua_status gpulua_device_name(gpulua_state *g, const char **name) {
+    GP_API_NEEDS(g, name);
     GpDevice *device = NULL;
     GpDiags *diags = gp_api_begin(g);
     if (!diags) return GPULUA_E_NO_MEMORY;
@@ -125,6 +154,7 @@ GP_API gpulua_status gpulua_device_name(gpulua_state *g, const char **name) {
 }
 
 GP_API gpulua_status gpulua_sync(gpulua_state *g) {
+    if (!g) return GPULUA_E_ARGUMENT;
     GpDevice *device = NULL;
     GpDiags *diags = gp_api_begin(g);
     if (!diags) return GPULUA_E_NO_MEMORY;
@@ -193,10 +223,10 @@ static GpStatus make_zeros(gpulua_state *g, GpElem elem, const GpShape *shape, G
 
 GP_API gpulua_status gpulua_tensor_new(gpulua_state *g, const char *dtype, const int64_t *shape,
                                        size_t rank, gpulua_tensor **out) {
+    GP_API_NEEDS(g, out);
     GpElem elem;
     GpShape dims;
     GpTensor *t = NULL;
-    *out = NULL;
     GpDiags *diags = gp_api_begin(g);
     if (!diags) return GPULUA_E_NO_MEMORY;
     if (!gp_api_elem(g, dtype, &elem) || !gp_api_shape(shape, rank, diags, &dims))
@@ -214,25 +244,26 @@ GP_API void gpulua_tensor_free(gpulua_tensor *t) {
 }
 
 GP_API const char *gpulua_tensor_dtype(const gpulua_tensor *t) {
-    return gp_elem_info[gp_tensor_elem(t->tensor)].name;
+    return t ? gp_elem_info[gp_tensor_elem(t->tensor)].name : NULL;
 }
-GP_API size_t gpulua_tensor_rank(const gpulua_tensor *t) { return gp_tensor_shape(t->tensor)->rank; }
+GP_API size_t gpulua_tensor_rank(const gpulua_tensor *t) { return t ? gp_tensor_shape(t->tensor)->rank : 0; }
 GP_API int64_t gpulua_tensor_extent(const gpulua_tensor *t, size_t axis) {
+    if (!t) return 0;
     const GpShape *shape = gp_tensor_shape(t->tensor);
     return axis < shape->rank ? shape->dim[axis] : 0;
 }
-GP_API size_t gpulua_tensor_bytes(const gpulua_tensor *t) {
-    return (size_t)gp_tensor_bytes(t->tensor);
-}
-GP_API uint64_t gpulua_tensor_address(const gpulua_tensor *t) { return gp_tensor_address(t->tensor); }
+GP_API size_t gpulua_tensor_bytes(const gpulua_tensor *t) { return t ? (size_t)gp_tensor_bytes(t->tensor) : 0; }
+GP_API uint64_t gpulua_tensor_address(const gpulua_tensor *t) { return t ? gp_tensor_address(t->tensor) : 0; }
 
 GP_API gpulua_status gpulua_tensor_write(gpulua_tensor *t, const void *from, size_t bytes) {
+    if (!t || (!from && bytes)) return GPULUA_E_ARGUMENT;
     GpDiags *diags = gp_api_begin(t->state);
     if (!diags) return GPULUA_E_NO_MEMORY;
     return gp_api_end(t->state, gp_tensor_write(t->tensor, from, bytes, gp_api_site(), diags));
 }
 
 GP_API gpulua_status gpulua_tensor_read(gpulua_tensor *t, void *to, size_t bytes) {
+    if (!t || (!to && bytes)) return GPULUA_E_ARGUMENT;
     GpDiags *diags = gp_api_begin(t->state);
     if (!diags) return GPULUA_E_NO_MEMORY;
     return gp_api_end(t->state, gp_tensor_read(t->tensor, to, bytes, gp_api_site(), diags));
@@ -240,10 +271,10 @@ GP_API gpulua_status gpulua_tensor_read(gpulua_tensor *t, void *to, size_t bytes
 
 GP_API gpulua_status gpulua_tensor_reshape(gpulua_tensor *t, const int64_t *shape, size_t rank,
                                            gpulua_tensor **out) {
+    GP_API_NEEDS(t, out);
     GpShape dims;
     GpTensor *view = NULL;
     GpDiags *diags = gp_api_begin(t->state);
-    *out = NULL;
     if (!diags) return GPULUA_E_NO_MEMORY;
     if (!gp_api_shape(shape, rank, diags, &dims)) return gp_api_end(t->state, GpStatus_Argument);
     GpStatus status = gp_tensor_reshape(t->tensor, &dims, gp_api_site(), diags, &view);
@@ -253,10 +284,10 @@ GP_API gpulua_status gpulua_tensor_reshape(gpulua_tensor *t, const int64_t *shap
 
 static gpulua_status cut(gpulua_tensor *t, const int64_t *tile, size_t rank, GpAccess access,
                          gpulua_partition **out) {
+    GP_API_NEEDS(t, out);
     GpShape dims;
     GpPartition *p = NULL;
     GpDiags *diags = gp_api_begin(t->state);
-    *out = NULL;
     if (!diags) return GPULUA_E_NO_MEMORY;
     if (!gp_api_shape(tile, rank, diags, &dims)) return gp_api_end(t->state, GpStatus_Argument);
     gpulua_partition *handle = malloc(sizeof(*handle));
@@ -316,10 +347,11 @@ static GpStatus wrap_module(gpulua_state *g, GpModule *module, gpulua_module **o
 
 GP_API gpulua_status gpulua_compile(gpulua_state *g, const char *name, const char *source, size_t len,
                                     gpulua_module **out) {
+    GP_API_NEEDS(g, out);
     GpModule *module = NULL;
     GpDiags *diags = gp_api_begin(g);
-    *out = NULL;
     if (!diags) return GPULUA_E_NO_MEMORY;
+    if (!source && len) return gp_api_end(g, GpStatus_Argument);
     GpSource *src = gp_source_new(gp_engine_session(g->engine), name ? name : "kernels", source, len, 1, 1);
     if (!src) return gp_api_end(g, GpStatus_NoMemory);
     GpStatus status = gp_module_new(gp_engine_std(g->engine), src, diags, &module);
@@ -330,9 +362,9 @@ GP_API gpulua_status gpulua_compile(gpulua_state *g, const char *name, const cha
     return gp_api_end(g, status);
 }
 
-GP_API size_t gpulua_module_kernel_count(const gpulua_module *m) { return m->kernel_count; }
+GP_API size_t gpulua_module_kernel_count(const gpulua_module *m) { return m ? m->kernel_count : 0; }
 GP_API const char *gpulua_module_kernel_name(const gpulua_module *m, size_t i) {
-    return i < m->kernel_count ? gp_module_kernel_at(m->module, (uint32_t)i)->name->name : NULL;
+    return m && i < m->kernel_count ? gp_module_kernel_at(m->module, (uint32_t)i)->name->name : NULL;
 }
 
 static GpStatus find_kernel(gpulua_module *m, const char *name, GpKernel **out) {
@@ -384,6 +416,18 @@ static GpStatus convert_args(gpulua_state *g, const gpulua_arg *from, size_t cou
     return GpStatus_Ok;
 }
 
+static GpStatus read_named(const gpulua_launch_options *o, GpNamedArg *named) {
+    if (o->name_count > GP_API_ARGS || (o->name_count && !o->names)) return GpStatus_Argument;
+    for (size_t i = 0; i < o->name_count; i++) {
+        const char *text = o->texts ? o->texts[i] : NULL;
+        if (!o->names[i] || (!text && !o->values)) return GpStatus_Argument;
+        named[i] = (GpNamedArg){.name = gp_str_from(o->names[i]), .kind = text ? GpNamed_Text : GpNamed_Int};
+        if (text) named[i].text = gp_str_from(text);
+        else named[i].value = o->values[i];
+    }
+    return GpStatus_Ok;
+}
+
 static GpStatus apply_options(GpKernel *k, const gpulua_launch_options *o, GpDiags *diags,
                               GpKernel **out) {
     GpNamedArg named[GP_API_ARGS];
@@ -392,14 +436,7 @@ static GpStatus apply_options(GpKernel *k, const gpulua_launch_options *o, GpDia
         *out = gp_kernel_retain(k);
         return GpStatus_Ok;
     }
-    if (o->size != sizeof(*o) || o->name_count > GP_API_ARGS) return GpStatus_Argument;
-    for (size_t i = 0; i < o->name_count; i++) {
-        const char *text = o->texts ? o->texts[i] : NULL;
-        named[i] = (GpNamedArg){.name = gp_str_from(o->names[i]), .kind = text ? GpNamed_Text : GpNamed_Int};
-        if (text) named[i].text = gp_str_from(text);
-        else if (o->values) named[i].value = o->values[i];
-        else return GpStatus_Argument;
-    }
+    if (o->size != sizeof(*o) || read_named(o, named) != GpStatus_Ok) return GpStatus_Argument;
     options.named_count = (uint32_t)o->name_count;
     options.shared_bytes = o->shared_bytes;
     options.stream = o->stream ? o->stream->stream : NULL;
@@ -437,6 +474,7 @@ GpStatus gp_api_prepare(const GpApiCall *call, GpKernel **used, GpRunRequest *re
 
 GP_API gpulua_status gpulua_launch(gpulua_module *m, const char *kernel, const gpulua_arg *args,
                                    size_t arg_count, const gpulua_launch_options *options) {
+    if (!m) return GPULUA_E_ARGUMENT;
     gpulua_state *g = m->state;
     GpRunRequest request;
     GpKernel *used;

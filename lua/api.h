@@ -37,6 +37,12 @@ enum { GP_API_ARGS = 64 };
 /* C code has no lines. */
 static inline GpSite gp_api_site(void) { return (GpSite){0, 0}; }
 
+/* The first line of a call that makes something: its object and the place for what is made are there. */
+#define GP_API_NEEDS(object, out)                          \
+    do {                                                   \
+        if (out) *(out) = NULL;                            \
+        if (!(object) || !(out)) return GPULUA_E_ARGUMENT; \
+    } while (0)
 /* Starts a call: its diagnostics replace those of the last one. NULL when out of memory. */
 GpDiags *gp_api_begin(gpulua_state *g);
 /* Ends it: a failure that nobody described gets its status' text. */

@@ -8,6 +8,7 @@
 /* ---- Random numbers ------------------------------------------------------------------------- */
 
 static gpulua_status fill_random(gpulua_tensor *t, bool is_normal) {
+    if (!t) return GPULUA_E_ARGUMENT;
     gpulua_state *g = t->state;
     GpElem elem = gp_tensor_elem(t->tensor);
     size_t bytes = gp_tensor_bytes(t->tensor);
@@ -30,6 +31,7 @@ GP_API gpulua_status gpulua_tensor_fill_uniform(gpulua_tensor *t) { return fill_
 GP_API gpulua_status gpulua_tensor_fill_normal(gpulua_tensor *t) { return fill_random(t, true); }
 
 GP_API void gpulua_seed(gpulua_state *g, uint64_t seed) {
+    if (!g) return;
     g->random_seed = seed;
     g->random_stream = 0;
 }
@@ -74,12 +76,12 @@ static GpStatus convert(gpulua_state *g, GpTensor *to, GpTensor *from, GpDiags *
 }
 
 GP_API gpulua_status gpulua_tensor_convert(gpulua_tensor *t, const char *dtype, gpulua_tensor **out) {
+    GP_API_NEEDS(t, out);
     gpulua_state *g = t->state;
     GpElem elem;
     GpTensor *made = NULL, *from = gp_tensor_retain(t->tensor);
     GpDevice *device = gp_tensor_device(from);
     GpDiags *diags = gp_api_begin(g);
-    *out = NULL;
     GpStatus status = !diags ? GpStatus_NoMemory : !gp_api_elem(g, dtype, &elem) ? GpStatus_Argument : GpStatus_Ok;
     if (status == GpStatus_Ok) status = gp_tensor_check(from, GpAccess_Read, gp_api_site(), diags);
     if (status == GpStatus_Ok) status = get_convert(g, diags);
@@ -127,6 +129,7 @@ GpStatus gp_kernel_info(GpKernel *kernel, const GpRunRequest *request, gpulua_la
 GP_API gpulua_status gpulua_kernel_info(gpulua_module *m, const char *kernel, const gpulua_arg *args,
                                         size_t arg_count, const gpulua_launch_options *options,
                                         gpulua_launch_info *out) {
+    if (!m || !out) return GPULUA_E_ARGUMENT;
     GpRunRequest request;
     GpKernel *used = NULL;
     GpDiags *diags = gp_api_begin(m->state);

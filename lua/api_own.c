@@ -13,9 +13,9 @@ static gpulua_status end_view(gpulua_tensor *t, GpStatus status, GpTensor *view,
 
 GP_API gpulua_status gpulua_tensor_slice(gpulua_tensor *t, const int64_t *start, const int64_t *stop,
                                          gpulua_tensor **out) {
+    GP_API_NEEDS(t, out);
     GpTensor *view = NULL;
     GpDiags *diags = gp_api_begin(t->state);
-    *out = NULL;
     if (!diags) return GPULUA_E_NO_MEMORY;
     if (gp_tensor_shape(t->tensor)->rank && (!start || !stop))
         return gp_api_end(t->state, GpStatus_Argument);
@@ -24,10 +24,10 @@ GP_API gpulua_status gpulua_tensor_slice(gpulua_tensor *t, const int64_t *start,
 }
 
 GP_API gpulua_status gpulua_tensor_permute(gpulua_tensor *t, const size_t *axes, gpulua_tensor **out) {
+    GP_API_NEEDS(t, out);
     uint8_t order[GP_MAX_RANK] = {0};
     GpTensor *view = NULL;
     GpDiags *diags = gp_api_begin(t->state);
-    *out = NULL;
     if (!diags) return GPULUA_E_NO_MEMORY;
     for (size_t i = 0; i < gp_tensor_shape(t->tensor)->rank; i++) {
         if (!axes) return gp_api_end(t->state, GpStatus_Argument);
@@ -53,11 +53,11 @@ static GpStatus read_borrow(gpulua_state *g, const gpulua_borrow *from, GpDevice
 }
 
 GP_API gpulua_status gpulua_tensor_borrow(gpulua_state *g, const gpulua_borrow *memory, gpulua_tensor **out) {
+    GP_API_NEEDS(g, out);
     GpBorrow b;
     GpDevice *device = NULL;
     GpTensor *t = NULL;
     GpDiags *diags = gp_api_begin(g);
-    *out = NULL;
     if (!diags) return GPULUA_E_NO_MEMORY;
     if (!memory || memory->size != sizeof(*memory)) return gp_api_end(g, GpStatus_Argument);
     gpulua_tensor *handle = malloc(sizeof(*handle)); /* first: a tensor that dies here would be given back */
@@ -75,6 +75,7 @@ GP_API gpulua_status gpulua_tensor_borrow(gpulua_state *g, const gpulua_borrow *
 /* ---- Tensors -------------------------------------------------------------------------------- */
 
 GP_API gpulua_status gpulua_tensor_copy(gpulua_tensor *to, gpulua_tensor *from) {
+    if (!to || !from) return GPULUA_E_ARGUMENT;
     GpDiags *diags = gp_api_begin(to->state);
     if (!diags) return GPULUA_E_NO_MEMORY;
     if (from->state != to->state) return gp_api_end(to->state, GpStatus_WrongRuntime);
@@ -82,21 +83,29 @@ GP_API gpulua_status gpulua_tensor_copy(gpulua_tensor *to, gpulua_tensor *from) 
 }
 
 GP_API gpulua_status gpulua_tensor_freeze(gpulua_tensor *t) {
+    if (!t) return GPULUA_E_ARGUMENT;
     GpDiags *diags = gp_api_begin(t->state);
     if (!diags) return GPULUA_E_NO_MEMORY;
     return gp_api_end(t->state, gp_tensor_freeze(t->tensor, gp_api_site(), diags));
 }
 
+/* Whoever lent the memory may free handles when it goes back, this one too. */
 GP_API gpulua_status gpulua_tensor_drop(gpulua_tensor *t) {
-    GpDiags *diags = gp_api_begin(t->state);
-    if (!diags) return GPULUA_E_NO_MEMORY;
-    return gp_api_end(t->state, gp_tensor_drop(t->tensor, gp_api_site(), diags));
+    if (!t) return GPULUA_E_ARGUMENT;
+    gpulua_state *g = gp_state_retain(t->state);
+    GpTensor *tensor = gp_tensor_retain(t->tensor);
+    GpDiags *diags = gp_api_begin(g);
+    gpulua_status status = GPULUA_E_NO_MEMORY;
+    if (diags) status = gp_api_end(g, gp_tensor_drop(tensor, gp_api_site(), diags));
+    gp_tensor_release(tensor);
+    gp_state_release(g);
+    return status;
 }
 
 GP_API gpulua_status gpulua_unpartition(gpulua_partition *p, gpulua_tensor **out) {
+    GP_API_NEEDS(p, out);
     GpTensor *t = NULL;
     GpDiags *diags = gp_api_begin(p->state);
-    *out = NULL;
     if (!diags) return GPULUA_E_NO_MEMORY;
     GpStatus status = gp_partition_unwrap(p->partition, gp_api_site(), diags, &t);
     if (status == GpStatus_Ok) status = gp_api_wrap_tensor(p->state, t, out);
@@ -108,12 +117,12 @@ GP_API gpulua_status gpulua_unpartition(gpulua_partition *p, gpulua_tensor **out
 GP_API gpulua_status gpulua_op_make(gpulua_module *m, const char *kernel, const gpulua_arg *args,
                                     size_t arg_count, const gpulua_launch_options *options,
                                     gpulua_op **out) {
+    GP_API_NEEDS(m, out);
     gpulua_state *g = m->state;
     GpRunRequest request;
     GpKernel *used;
     GpRunOp *op = NULL;
     GpDiags *diags = gp_api_begin(g);
-    *out = NULL;
     if (!diags) return GPULUA_E_NO_MEMORY;
     gpulua_op *handle = malloc(sizeof(*handle));
     if (!handle) return gp_api_end(g, GpStatus_NoMemory);
@@ -131,12 +140,14 @@ GP_API gpulua_status gpulua_op_make(gpulua_module *m, const char *kernel, const 
 }
 
 GP_API gpulua_status gpulua_op_run(gpulua_op *op) {
+    if (!op) return GPULUA_E_ARGUMENT;
     GpDiags *diags = gp_api_begin(op->state);
     if (!diags) return GPULUA_E_NO_MEMORY;
     return gp_api_end(op->state, gp_op_run(op->op, NULL, gp_api_site(), diags));
 }
 
 GP_API gpulua_status gpulua_op_sync(gpulua_op *op) {
+    if (!op) return GPULUA_E_ARGUMENT;
     GpDiags *diags = gp_api_begin(op->state);
     if (!diags) return GPULUA_E_NO_MEMORY;
     return gp_api_end(op->state, gp_op_sync(op->op, NULL, gp_api_site(), diags));

@@ -7,9 +7,9 @@
 /* ---- Streams -------------------------------------------------------------------------------- */
 
 GP_API gpulua_status gpulua_stream_new(gpulua_state *g, gpulua_stream **out) {
+    GP_API_NEEDS(g, out);
     GpDevice *device = NULL;
     GpDiags *diags = gp_api_begin(g);
-    *out = NULL;
     if (!diags) return GPULUA_E_NO_MEMORY;
     gpulua_stream *handle = calloc(1, sizeof(*handle));
     if (!handle) return gp_api_end(g, GpStatus_NoMemory);
@@ -32,31 +32,33 @@ GP_API void gpulua_stream_free(gpulua_stream *s) {
 }
 
 GP_API gpulua_status gpulua_stream_sync(gpulua_stream *s) {
+    if (!s) return GPULUA_E_ARGUMENT;
     GpDiags *diags = gp_api_begin(s->state);
     if (!diags) return GPULUA_E_NO_MEMORY;
     return gp_api_end(s->state, gp_stream_sync(s->stream, diags));
 }
 
-GP_API int gpulua_stream_is_idle(gpulua_stream *s) { return gp_stream_is_idle(s->stream); }
+GP_API int gpulua_stream_is_idle(gpulua_stream *s) { return s ? gp_stream_is_idle(s->stream) : 0; }
 
-GP_API void *gpulua_stream_handle(gpulua_stream *s) { return gp_stream_handle(s->stream); }
+GP_API void *gpulua_stream_handle(gpulua_stream *s) { return s ? gp_stream_handle(s->stream) : NULL; }
 
 static GpStream *stream_of(const gpulua_stream *s) { return s ? s->stream : NULL; }
 
 GP_API gpulua_status gpulua_op_run_on(gpulua_op *op, gpulua_stream *stream) {
+    if (!op) return GPULUA_E_ARGUMENT;
     GpDiags *diags = gp_api_begin(op->state);
     if (!diags) return GPULUA_E_NO_MEMORY;
     if (stream && stream->state != op->state) return gp_api_end(op->state, GpStatus_WrongRuntime);
     return gp_api_end(op->state, gp_op_run(op->op, stream_of(stream), gp_api_site(), diags));
 }
 
-GP_API int gpulua_op_is_done(gpulua_op *op) { return gp_op_is_done(op->op); }
+GP_API int gpulua_op_is_done(gpulua_op *op) { return op ? gp_op_is_done(op->op) : 0; }
 
 /* ---- Graphs --------------------------------------------------------------------------------- */
 
 GP_API gpulua_status gpulua_graph_begin(gpulua_state *g, gpulua_graph **out) {
+    GP_API_NEEDS(g, out);
     GpDiags *diags = gp_api_begin(g);
-    *out = NULL;
     if (!diags) return GPULUA_E_NO_MEMORY;
     gpulua_graph *handle = calloc(1, sizeof(*handle));
     if (!handle) return gp_api_end(g, GpStatus_NoMemory);
@@ -71,12 +73,14 @@ GP_API gpulua_status gpulua_graph_begin(gpulua_state *g, gpulua_graph **out) {
 }
 
 GP_API gpulua_status gpulua_graph_end(gpulua_graph *graph) {
+    if (!graph) return GPULUA_E_ARGUMENT;
     GpDiags *diags = gp_api_begin(graph->state);
     if (!diags) return GPULUA_E_NO_MEMORY;
     return gp_api_end(graph->state, gp_graph_end(graph->graph, gp_api_site(), diags));
 }
 
 GP_API gpulua_status gpulua_graph_launch(gpulua_graph *graph, gpulua_stream *stream) {
+    if (!graph) return GPULUA_E_ARGUMENT;
     GpDiags *diags = gp_api_begin(graph->state);
     if (!diags) return GPULUA_E_NO_MEMORY;
     if (stream && stream->state != graph->state) return gp_api_end(graph->state, GpStatus_WrongRuntime);
@@ -84,16 +88,19 @@ GP_API gpulua_status gpulua_graph_launch(gpulua_graph *graph, gpulua_stream *str
 }
 
 GP_API gpulua_status gpulua_graph_sync(gpulua_graph *graph) {
+    if (!graph) return GPULUA_E_ARGUMENT;
     GpDiags *diags = gp_api_begin(graph->state);
     if (!diags) return GPULUA_E_NO_MEMORY;
     return gp_api_end(graph->state, gp_graph_sync(graph->graph, diags));
 }
 
-GP_API size_t gpulua_graph_launch_count(const gpulua_graph *graph) { return gp_graph_count(graph->graph); }
+GP_API size_t gpulua_graph_launch_count(const gpulua_graph *graph) {
+    return graph ? gp_graph_count(graph->graph) : 0;
+}
 
 GP_API gpulua_status gpulua_graph_arg(gpulua_graph *graph, const char *param, gpulua_tensor **out) {
+    GP_API_NEEDS(graph, out);
     GpDiags *diags = gp_api_begin(graph->state);
-    *out = NULL;
     if (!diags) return GPULUA_E_NO_MEMORY;
     for (uint32_t i = 0; param && i < gp_graph_count(graph->graph); i++) {
         const GpRunRequest *r = gp_graph_request(graph->graph, i);
@@ -126,29 +133,33 @@ static gpulua_status fill(gpulua_tensor *t, bool fits, GpScalar value, double sh
 }
 
 GP_API gpulua_status gpulua_tensor_fill(gpulua_tensor *t, double value) {
+    if (!t) return GPULUA_E_ARGUMENT;
     GpScalar v = {.elem = GpElem_F64};
     bool fits = gp_scalar_from_double(value, gp_tensor_elem(t->tensor), &v);
     return fill(t, fits, v, value);
 }
 
 GP_API gpulua_status gpulua_tensor_fill_int(gpulua_tensor *t, int64_t value) {
+    if (!t) return GPULUA_E_ARGUMENT;
     GpScalar v = {.elem = GpElem_I64};
     bool fits = gp_scalar_from_int(value, gp_tensor_elem(t->tensor), &v);
     return fill(t, fits, v, (double)value);
 }
 
 GP_API gpulua_status gpulua_tensor_sync(gpulua_tensor *t) {
+    if (!t) return GPULUA_E_ARGUMENT;
     GpDiags *diags = gp_api_begin(t->state);
     if (!diags) return GPULUA_E_NO_MEMORY;
     return gp_api_end(t->state, gp_tensor_sync(t->tensor, gp_api_site(), diags));
 }
 
 GP_API int64_t gpulua_tensor_stride(const gpulua_tensor *t, size_t axis) {
+    if (!t) return 0;
     return axis < gp_tensor_shape(t->tensor)->rank ? gp_tensor_strides(t->tensor)[axis] : 0;
 }
 
 GP_API const char *gpulua_tensor_device(const gpulua_tensor *t) {
-    return gp_device_info(gp_tensor_device(t->tensor))->name;
+    return t ? gp_device_info(gp_tensor_device(t->tensor))->name : NULL;
 }
 
 GpStatus gp_api_copied(gpulua_tensor *t, GpDevice *d, GpDiags *diags, GpTensor **out) {
@@ -156,15 +167,18 @@ GpStatus gp_api_copied(gpulua_tensor *t, GpDevice *d, GpDiags *diags, GpTensor *
                                     gp_api_site(), diags, out);
     if (status != GpStatus_Ok) return status;
     status = gp_tensor_copy(*out, t->tensor, gp_api_site(), diags);
-    if (status != GpStatus_Ok) gp_tensor_release(*out);
+    if (status != GpStatus_Ok) {
+        gp_tensor_release(*out);
+        *out = NULL;
+    }
     return status;
 }
 
 GP_API gpulua_status gpulua_tensor_to(gpulua_tensor *t, const char *device, gpulua_tensor **out) {
+    GP_API_NEEDS(t, out);
     GpTensor *made = NULL;
     GpDevice *d = gp_tensor_device(t->tensor);
     GpDiags *diags = gp_api_begin(t->state);
-    *out = NULL;
     if (!diags) return GPULUA_E_NO_MEMORY;
     GpStatus status = GpStatus_Ok;
     if (device)
@@ -176,11 +190,11 @@ GP_API gpulua_status gpulua_tensor_to(gpulua_tensor *t, const char *device, gpul
 
 GP_API gpulua_status gpulua_tensor_reinterpret(gpulua_tensor *t, const char *dtype, const int64_t *shape,
                                                size_t rank, gpulua_tensor **out) {
+    GP_API_NEEDS(t, out);
     GpElem elem;
     GpShape dims;
     GpTensor *view = NULL;
     GpDiags *diags = gp_api_begin(t->state);
-    *out = NULL;
     if (!diags) return GPULUA_E_NO_MEMORY;
     if (!gp_api_elem(t->state, dtype, &elem) || !gp_api_shape(shape, rank, diags, &dims))
         return gp_api_end(t->state, GpStatus_Argument);
@@ -193,6 +207,7 @@ GP_API gpulua_status gpulua_tensor_reinterpret(gpulua_tensor *t, const char *dty
 
 GP_API gpulua_status gpulua_partition_map(gpulua_partition *p, const int64_t *map, size_t rank,
                                           int64_t blocks) {
+    if (!p) return GPULUA_E_ARGUMENT;
     GpShape dims;
     GpDiags *diags = gp_api_begin(p->state);
     if (!diags) return GPULUA_E_NO_MEMORY;
@@ -200,11 +215,15 @@ GP_API gpulua_status gpulua_partition_map(gpulua_partition *p, const int64_t *ma
     return gp_api_end(p->state, gp_partition_map(p->partition, &dims, blocks, gp_api_site(), diags));
 }
 
-GP_API void gpulua_partition_prefix(gpulua_partition *p) { gp_partition_prefix(p->partition); }
+GP_API void gpulua_partition_prefix(gpulua_partition *p) {
+    if (!p) return;
+    gp_partition_prefix(p->partition);
+}
 
 /* ---- Devices and code ----------------------------------------------------------------------- */
 
 GP_API gpulua_status gpulua_memory(gpulua_state *g, gpulua_memory_info *out) {
+    if (!g || !out) return GPULUA_E_ARGUMENT;
     GpDevice *device = NULL;
     GpMemoryInfo info = {0};
     GpDiags *diags = gp_api_begin(g);
@@ -219,12 +238,12 @@ GP_API gpulua_status gpulua_memory(gpulua_state *g, gpulua_memory_info *out) {
 GP_API gpulua_status gpulua_kernel_text(gpulua_module *m, const char *kernel, const char *stage,
                                         const char *target, const gpulua_launch_options *options,
                                         const char **text) {
+    GP_API_NEEDS(m, text);
     gpulua_state *g = m->state;
     GpKernel *used = NULL;
     GpStage which;
     GpTarget made = {.kind = GpTarget_Cpu};
     GpDiags *diags = gp_api_begin(g);
-    *text = NULL;
     if (!diags) return GPULUA_E_NO_MEMORY;
     if (!kernel || !gp_engine_stage(stage ? stage : "ir", &which)) return gp_api_end(g, GpStatus_Argument);
     GpStatus status = gp_api_kernel(m, kernel, options, &used);

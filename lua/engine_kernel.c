@@ -15,6 +15,13 @@ static void free_variants(GpSession *s, GpVariants *vs) {
     gp_free(s, vs, sizeof(*vs));
 }
 
+/* A reference to the variants, or new ones. */
+static GpVariants *take_variants(GpSession *s, GpVariants *shared) {
+    GpVariants *vs = shared ? shared : GP_TRY_NEW(s, GpVariants);
+    if (vs) vs->refs++;
+    return vs;
+}
+
 static GpKernel *make_kernel(GpEngine *e, GpModule *m, const GpDef *def, GpVariants *variants) {
     GpKernel *k = GP_TRY_NEW(&e->session, GpKernel);
     if (!k) return NULL;
@@ -22,15 +29,13 @@ static GpKernel *make_kernel(GpEngine *e, GpModule *m, const GpDef *def, GpVaria
     k->refs = 1;
     k->def = def;
     k->arena = gp_arena_new(&e->session);
-    if (variants) variants->refs++;
-    k->variants = variants ? variants : GP_TRY_NEW(&e->session, GpVariants);
+    k->variants = take_variants(&e->session, variants);
     if (!k->arena || !k->variants) {
         gp_arena_free(k->arena);
-        if (k->variants && variants) variants->refs--;
+        if (k->variants) free_variants(&e->session, k->variants);
         gp_free(&e->session, k, sizeof(*k));
         return NULL;
     }
-    if (!variants) k->variants->refs = 1;
     k->module = gp_module_retain(m);
     return k;
 }

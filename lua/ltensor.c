@@ -312,13 +312,12 @@ static int tensor_reinterpret(lua_State *L) {
 }
 
 /* The range of one axis: {first, last}, inclusive, or one index; nil takes all. */
-static void check_range(lua_State *L, int arg, int64_t extent, int64_t *start, int64_t *stop) {
-    *start = 0;
-    *stop = extent;
+static void check_range(lua_State *L, int arg, int64_t extent, int64_t *first, int64_t *last) {
+    *first = 1;
+    *last = extent;
     if (lua_isnoneornil(L, arg)) return;
     if (lua_type(L, arg) == LUA_TNUMBER) {
-        *stop = luaL_checkinteger(L, arg);
-        *start = *stop - 1;
+        *first = *last = luaL_checkinteger(L, arg);
         return;
     }
     luaL_checktype(L, arg, LUA_TTABLE);
@@ -326,8 +325,8 @@ static void check_range(lua_State *L, int arg, int64_t extent, int64_t *start, i
     lua_geti(L, arg, 2);
     if (!lua_isinteger(L, -2) || !lua_isinteger(L, -1) || luaL_len(L, arg) > 2)
         luaL_argerror(L, arg, "a range is {first, last}");
-    *start = lua_tointeger(L, -2) - 1;
-    *stop = lua_tointeger(L, -1);
+    *first = lua_tointeger(L, -2);
+    *last = lua_tointeger(L, -1);
     lua_pop(L, 2);
 }
 
@@ -350,10 +349,10 @@ static GpSpan begin_refusal(lua_State *L, GpTensor *t, GpDiags **diags) {
     return gp_engine_resolve(gp_lua_state(L)->engine, site);
 }
 
-static void refuse_range(lua_State *L, GpTensor *t, int axis, int64_t start, int64_t stop) {
+static void refuse_range(lua_State *L, GpTensor *t, int axis, int64_t first, int64_t last) {
     GpDiags *diags;
     const char *name = push_name(L, t);
-    const char *range = lua_pushfstring(L, "{%I, %I}", (lua_Integer)start + 1, (lua_Integer)stop);
+    const char *range = lua_pushfstring(L, "{%I, %I}", (lua_Integer)first, (lua_Integer)last);
     const char *number = lua_pushfstring(L, "%d", axis + 1);
     const char *extent = lua_pushfstring(L, "%I", (lua_Integer)gp_tensor_shape(t)->dim[axis]);
     GpSpan span = begin_refusal(L, t, &diags);
@@ -386,9 +385,11 @@ static int tensor_slice(lua_State *L) {
     if (lua_gettop(L) - 1 > shape->rank)
         return luaL_error(L, "%d ranges for a tensor of rank %d", lua_gettop(L) - 1, shape->rank);
     for (int axis = 0; axis < shape->rank; axis++) {
-        check_range(L, axis + 2, shape->dim[axis], &start[axis], &stop[axis]);
-        if (start[axis] < 0 || stop[axis] < start[axis] || stop[axis] > shape->dim[axis])
-            refuse_range(L, t, axis, start[axis], stop[axis]);
+        int64_t first;
+        check_range(L, axis + 2, shape->dim[axis], &first, &stop[axis]);
+        if (first < 1 || stop[axis] < first - 1 || stop[axis] > shape->dim[axis])
+            refuse_range(L, t, axis, first, stop[axis]);
+        start[axis] = first - 1;
     }
     GpDiags *diags = gp_lua_diags(L);
     GpBox *box = gp_box_push(L, GP_TENSOR, 0);

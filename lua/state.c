@@ -170,9 +170,12 @@ GP_API void gpulua_close(gpulua_state *g) {
     gp_state_release(g);
 }
 
-GP_API struct lua_State *gpulua_lua(gpulua_state *g) { return g->L; }
+GP_API struct lua_State *gpulua_lua(gpulua_state *g) { return g ? g->L : NULL; }
 
-GP_API void gpulua_interrupt(gpulua_state *g) { g->interrupted = 1; }
+GP_API void gpulua_interrupt(gpulua_state *g) {
+    if (!g) return;
+    g->interrupted = 1;
+}
 
 /* ---- The calling Lua code ------------------------------------------------------------------- */
 

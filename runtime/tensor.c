@@ -192,8 +192,7 @@ static GpStatus report_range(GpTensor *t, int axis, int64_t start, int64_t stop,
     gp_value_name(rt, t, "the tensor", &name);
     GpDiag *d = gp_diag(diags, GpDiag_G0311, gp_site_span(rt, site), range, number,
                         gp_text_cstr(&name), extent);
-    gp_note(d, "ranges here count from 0 and exclude their end; in Lua this one is "
-               "{%lld, %lld} on axis %d", (long long)start + 1, (long long)stop, axis + 1);
+    gp_note(d, "ranges count from 0 and exclude their end");
     gp_text_free(&name);
     return GpStatus_Diagnostics;
 }
@@ -209,8 +208,10 @@ GpStatus gp_tensor_slice(GpTensor *t, const int64_t *start, const int64_t *stop,
         if (start[i] < 0 || stop[i] < start[i] || stop[i] > t->shape.dim[i])
             return report_range(t, i, start[i], stop[i], site, diags);
         like.shape.dim[i] = stop[i] - start[i];
-        like.offset += like.shape.dim[i] ? start[i] * t->stride[i] : 0;
     }
+    (void)gp_shape_numel(&like.shape, &like.numel); /* a part has no more than the whole */
+    for (int i = 0; i < t->shape.rank && like.numel; i++)
+        like.offset += start[i] * t->stride[i];
     return gp_tensor_make(t->storage, &like, diags, out);
 }
 

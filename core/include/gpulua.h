@@ -5,7 +5,9 @@
 ** belong to the state they were made with and are used by one thread at a time;
 ** gpulua_interrupt() alone may be called from any thread, and from a signal handler.
 ** Errors: every fallible call returns a gpulua_status, 0 for success. What went wrong is then in
-** the state's diagnostics until the next call on that state (gpulua_diag_count and friends).
+** the state's diagnostics until the next call on that state (gpulua_diag_count and friends). A NULL
+** for an object or for the place of a result is GPULUA_E_ARGUMENT; what tells something of an object
+** tells 0 or NULL of none.
 ** The library has no globals, and never writes to stderr, exits or installs signal handlers.
 ** The same ownership rules hold as in Lua: a tensor that was moved or freed is refused with the
 ** same codes. */

@@ -227,7 +227,8 @@ describe("a tensor", function()
     refuses("{2, 2} is not a permutation of the axes of `t`", function() t:permute { 2, 2 } end)
     refuses("{0, 1} is not a permutation of the axes of `t`", function() t:permute { 0, 1 } end)
     for _, f in ipairs {
-      function() t:slice { 2, 5 } end, function() t:slice { 0, 1 } end, function() t:slice(9) end,
+      function() t:slice { math.mininteger, 1 } end, function() t:slice { 1, math.mininteger } end, function() t:slice { math.maxinteger, math.maxinteger } end,
+      function() t:slice(math.mininteger) end, function() t:slice { 2, 5 } end, function() t:slice { 0, 1 } end, function() t:slice(9) end,
       function() t:permute { 1, 1 } end, function() t:permute { 1 } end, function() t:permute { 1, 3 } end,
       function() t:slice("x") end, function() t:slice(nil, nil, nil) end,
     } do
