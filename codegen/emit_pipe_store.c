@@ -39,6 +39,12 @@ static void wait_read(GpEmit *e, void *ud) {
     gp_emit_intrinsic(e, "llvm.nvvm.cp.async.bulk.wait.group.read", NULL, &none, 1);
 }
 
+static void wait_done(GpEmit *e, void *ud) {
+    (void)ud;
+    LLVMValueRef none = gp_emit_i32(e, 0);
+    gp_emit_intrinsic(e, "llvm.nvvm.cp.async.bulk.wait.group", NULL, &none, 1);
+}
+
 void gp_pipe_drain_stores(GpEmit *e) {
     if (e->pipe->store_count)
         in_first(e, wait_read, NULL);
@@ -118,12 +124,13 @@ bool gp_pipe_store(GpEmit *e, const GpInst *inst) {
     s.at = gp_wgmma_places(e, layout);
     s.base = scale(e, e->pipe->warpgroup, (int64_t)s.turns * s.panels * ROWS * LINE_BYTES);
     s.base = add(e, s.base, gp_emit_i32(e, (int64_t)e->pipe->staging));
-    in_first(e, wait_read, NULL);
+    in_first(e, s.plan->is_repeated ? wait_done : wait_read, NULL);
     gp_pipe_warpgroup_barrier(e);
     for (uint32_t turn = 0; turn < s.turns; turn++)
         for (uint32_t block = 0; block < s.panels * PANEL / 16; block++)
             write_block(e, &s, turn, block);
-    gp_emit_intrinsic(e, "llvm.nvvm.fence.proxy.async.shared_cta", NULL, NULL, 0);
+    gp_emit_intrinsic(e, s.plan->is_loaded ? "llvm.nvvm.fence.proxy.async" : "llvm.nvvm.fence.proxy.async.shared_cta",
+                      NULL, NULL, 0);
     gp_pipe_warpgroup_barrier(e);
     in_first(e, start_copies, &s);
     return true;

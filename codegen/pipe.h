@@ -57,6 +57,8 @@ typedef struct GpPipeStore {
     const GpValue *value;
     uint32_t map;
     int row_axis; /* of the tensor's axes, counted from the innermost */
+    bool is_repeated; /* in a loop or a branch: copies of the same elements may follow each other */
+    bool is_loaded;   /* loads of the tensor come before it */
 } GpPipeStore;
 
 /* How a block's number becomes its place in the grid: `slow` is the slowest axis; of the others,

@@ -161,21 +161,38 @@ typedef struct Stores {
     GpEmit *e;
     GpPipe *pipe;
     const GpInst *store; /* whose tensor is looked for */
-    uint32_t accesses;
+    bool is_behind;      /* it was met */
+    uint32_t loads, others;
 } Stores;
 
 static void count_accesses(GpInst *inst, void *ud) {
     Stores *s = ud;
-    for (uint32_t i = 0; i < inst->operand_count; i++)
-        s->accesses += inst->operands[i] == s->store->operands[0] && inst->op != GpOp_Dim;
+    s->is_behind |= inst == s->store;
+    for (uint32_t i = 0; i < inst->operand_count; i++) {
+        if (inst->operands[i] != s->store->operands[0] || inst->op == GpOp_Dim || inst == s->store)
+            continue;
+        bool is_load = inst->op == GpOp_LoadTile && !s->is_behind;
+        s->loads += is_load;
+        s->others += !is_load;
+    }
 }
 
-/* Copies from shared memory keep no order among themselves or with other accesses: the store is
-** the only access to its tensor, and is made once. */
+/* Copies from shared memory keep no order among themselves or with other accesses. So nothing but loads of
+** the tensor comes before the store, and nothing behind it. Made again, it waits for its last copies. */
+static bool is_alone(Stores *s, const GpInst *store, GpPipeStore *out) {
+    s->store = store;
+    s->is_behind = false;
+    s->loads = s->others = 0;
+    gp_ir_walk((GpIrFn *)(uintptr_t)s->e->fn, GpWalk_Before, count_accesses, s);
+    out->is_repeated = store->parent->owner != NULL;
+    out->is_loaded = s->loads > 0;
+    return !s->others && !(out->is_repeated && out->is_loaded);
+}
+
 static bool can_leave(Stores *s, const GpInst *inst, GpPipeStore *out) {
     const GpValue *tensor = inst->operands[0], *v = inst->operands[1];
     int a[2];
-    if (tensor->inst || tensor->region != s->e->fn->body || inst->parent->owner)
+    if (tensor->inst || tensor->region != s->e->fn->body)
         return false;
     const GpIrParam *param = &s->e->fn->params[tensor->index];
     const GpShape *shape = &v->type->shape;
@@ -184,11 +201,8 @@ static bool can_leave(Stores *s, const GpInst *inst, GpPipeStore *out) {
         return false;
     while (v->inst && v->inst->op == GpOp_Reshape && gp_feed_drops_units(v->inst))
         v = v->inst->operands[0];
-    s->store = inst;
-    s->accesses = 0;
-    gp_ir_walk((GpIrFn *)(uintptr_t)s->e->fn, GpWalk_Before, count_accesses, s);
     *out = (GpPipeStore){.inst = inst, .value = v, .row_axis = shape->rank - 1 - a[0]};
-    return s->accesses == 1 && v->type->shape.rank == 2 && v->type->shape.dim[1] % STORE_PANEL == 0 &&
+    return is_alone(s, inst, out) && v->type->shape.rank == 2 && v->type->shape.dim[1] % STORE_PANEL == 0 &&
            v->type->shape.dim[0] % ((int64_t)s->pipe->warpgroups * WARPGROUP_ROWS) == 0;
 }
 

@@ -248,7 +248,7 @@ static void choose(Choice *c, const GpValue *v) {
         return;
     GpEmit *e = c->plan->e;
     const Anchor *a = anchor_of(c->plan, v);
-    bool is_load = v->inst && v->inst->op == GpOp_LoadTile;
+    bool is_load = v->inst && v->inst->op == GpOp_LoadTile && !e->pipe;
     uint32_t bytes = gp_elem_info[v->type->elem].bytes;
     if (a->layout && !(is_load && a->kind == Kind_Mma))
         c->of[v->id] = a->layout;

@@ -287,6 +287,22 @@ local k = gpu.kernels(source("plain", "plain") .. source("transposed", "transpos
       }
       o.store(acc / sum.broadcast(shape![BM, D]));
   }
+  // What is stored was loaded before, is stored again in each turn, and takes another tensor in.
+  #[tile]
+  fn updated<const BM: i32, const BN: i32, const BK: i32>(
+      c: &mut Tensor<bf16, {[BM, BN]}>, d: &mut Tensor<bf16, {[BM, BN]}>, a: &Tensor<bf16, {[-1, -1]}>,
+      b: &Tensor<bf16, {[-1, -1]}>, r: &Tensor<bf16, {[-1, -1]}>) {
+      let (i, j, _) = get_tile_block_id();
+      let (pa, pb) = (a.partition(shape![BM, BK]), b.partition(shape![BK, BN]));
+      let mut acc = constant(0.0f32, shape![BM, BN]);
+      for l in 0..num_tiles(&pa, 1) {
+          acc = mma(pa.load([i, l]), pb.load([l, j]), acc);
+          d.store(convert_tile(acc));
+      }
+      let add: Tile<bf16, {[BM, BN]}> = r.partition(shape![BM, BN]).load([i, j]);
+      let sum = acc + convert_tile::<f32>(c.load()) * 2.0f32 + convert_tile(add);
+      c.store(convert_tile(sum));
+  }
   // A loop over heads around that over keys, of which each head has another number.
   #[tile]
   fn heads<const BM: i32, const BN: i32, const D: i32, const H: i32>(
@@ -667,6 +683,25 @@ do
       check_piped(title, schedule, f:info(o:tiles { 3, bm, depth }, tq, tk, tv, tl))
     end)
   end
+end
+
+for _, shape in ipairs { { 128, 64, 256, 128 }, { 128, 128, 136, 264 } } do
+  local bm, bn, m, n = table.unpack(shape)
+  local a, bt, c, r = small_numbers(m, 136, 1), small_numbers(n, 136, 4), small_numbers(m, n, 2), small_numbers(m, n, 5)
+  local ta, tb, tr = gpu.from_table(a, "bf16"), gpu.from_table(transpose(bt), "bf16"), gpu.from_table(r, "bf16")
+  local alone = product(a, bt)
+  local wanted = {}
+  for i, row in ipairs(alone) do
+    wanted[i] = {}
+    for j, sum in ipairs(row) do wanted[i][j] = sum + 2 * c[i][j] + r[i][j] end
+  end
+  each_schedule(("updated %dx%d"):format(bm, bn), { {}, { persistent = false }, { stages = 1 }, { stages = 2 } }, function(title, schedule)
+    local tc, td, f = gpu.from_table(c, "bf16"), gpu.full({ m, n }, 0 / 0, "bf16"), k.updated:with { BK = 64 }:with(schedule)
+    f(tc:tiles { bm, bn }, td:tiles { bm, bn }, ta, tb, tr):sync()
+    check(title, tc:to_table(), wanted, 2 ^ -8)
+    check(title, td:to_table(), alone, 2 ^ -8)
+    check_piped(title, schedule, f:info(tc:tiles { bm, bn }, td:tiles { bm, bn }, ta, tb, tr))
+  end)
 end
 
 local function wrapped(x) return (x + 2 ^ 31) % 2 ^ 32 - 2 ^ 31 end
