@@ -34,6 +34,8 @@ typedef struct Compile {
 static GpIrFn *optimized_copy(Compile *c) {
     GpIrFn *fn = gp_ir_clone(c->arena, c->fn);
     gp_ir_run_passes(fn, GpPassStage_Optimize);
+    if (c->target->kind != GpTarget_Interp) /* which runs the function as it is, with all of its sites */
+        gp_ir_drop_sites(fn);
     gp_ir_number(fn);
     return fn;
 }

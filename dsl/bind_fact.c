@@ -51,6 +51,8 @@ bool gp_bind_ask(GpModule *m, const GpLaunchAsk *ask, GpDiags *diags) {
         const GpLaunchCheck *check = &ask->checks[i];
         if (gp_launch_holds(check, &facts))
             continue;
+        if (!diags)
+            return false;
         GpDiag *d = gp_bind_refuse(&b, GpDiag_G0330, gp_bind_kernel_name(&b), check->what);
         if (check->right.count)
             gp_note_at(d, check->span, "tiles below %lld on axis %u, and there are %lld",

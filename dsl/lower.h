@@ -194,8 +194,8 @@ void gp_lower_close_scope(GpLower *lo, GpLowerScope scope);
 /* ---- lower_refute.c */
 void gp_lower_refute_checks(GpLower *lo);
 
-/* ---- lower_deny.c */
-void gp_lower_deny_checks(GpLower *lo);
+/* ---- lower_ask.c */
+void gp_lower_ask_checks(GpLower *lo);
 
 /* ---- lower_escape.c */
 void gp_lower_find_escaping(GpLower *lo, GpNode *body);

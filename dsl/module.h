@@ -95,6 +95,8 @@ typedef struct GpInstance {
     } *args;
     uint32_t arg_count;
     bool equal_lens;
+    bool asks_launch;       /* not in the key: checks that extents and the grid decide are not in the
+                            ** code, but in GpIrFn.launch_checks */
     uint64_t key[2];        /* 128-bit hash of the parts that are the code */
 } GpInstance;
 
@@ -107,7 +109,8 @@ GpStatus gp_bind(GpModule *m, GpArena *arena, const GpBindRequest *request, GpDi
 ** assumed facts; the arguments of the request do not count. */
 GpStatus gp_bind_assumed(GpModule *m, GpArena *arena, const GpBindRequest *request, GpDiags *diags,
                          GpInstance **out);
-/* Asks the checks that launches make (GpIrFn.launch_checks); reports the first that fails. */
+/* Asks the checks that launches make (GpIrFn.launch_checks): whether all hold. The first that does not is
+** reported, where there are `diags`. */
 struct GpLaunchCheck;
 typedef struct GpLaunchAsk {
     GpArena *arena;

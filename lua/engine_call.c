@@ -149,30 +149,26 @@ static void copy_checks(GpSession *s, void *ud) {
     b->status = GpStatus_Ok;
 }
 
-static GpStatus add_variant(Bind *b, GpExec *exec) {
+static void free_variant(GpSession *s, GpVariant *v) {
+    gp_arena_free(v->arena);
+    gp_free(s, v, sizeof(*v));
+}
+
+/* A variant without code. */
+static GpStatus add_variant(Bind *b) {
     GpKernel *k = b->kernel;
     GpVariant *v = GP_TRY_NEW(&k->engine->session, GpVariant);
     if (!v) return GpStatus_NoMemory;
-    *v = (GpVariant){{b->instance->key[0], b->instance->key[1]}, asked_schedule(k), .device = b->device, .exec = exec};
+    *v = (GpVariant){{b->instance->key[0], b->instance->key[1]}, asked_schedule(k), .device = b->device};
     b->variant = v;
     GpStatus status = b->fn->launch_check_count ? protect(b, copy_checks) : GpStatus_Ok;
     if (status != GpStatus_Ok) {
-        gp_arena_free(v->arena);
-        gp_free(&k->engine->session, v, sizeof(*v));
+        free_variant(&k->engine->session, v);
         return status;
     }
     v->next = k->variants->first;
     k->variants->first = v;
     return GpStatus_Ok;
-}
-
-static void ask(GpSession *s, void *ud) {
-    Bind *b = ud;
-    const GpVariant *v = b->variant;
-    (void)s;
-    GpLaunchAsk checks = {b->arena, &b->request, b->instance, v->checks, v->check_count};
-    bool holds = gp_bind_ask(b->kernel->module, &checks, b->diags);
-    b->status = holds ? GpStatus_Ok : GpStatus_Diagnostics;
 }
 
 /* A GPU older than every target, or a driver older than every PTX. */
@@ -186,24 +182,54 @@ static GpStatus refuse_device(Bind *b) {
     return GpStatus_Unsupported;
 }
 
-static GpStatus build_variant(Bind *b) {
-    GpExec *exec = NULL;
-    GpEngine *e = b->kernel->engine;
-    GpImage *image = NULL;
-    uint64_t start = gp_clock_ns();
-    GpStatus status = gp_engine_target(e, b->device, &b->target);
+static GpStatus make_function(Bind *b) {
+    GpStatus status = gp_engine_target(b->kernel->engine, b->device, &b->target);
     if (status == GpStatus_Unsupported) return refuse_device(b);
     if (status == GpStatus_Ok) status = protect(b, instantiate);
-    if (status != GpStatus_Ok) return status;
-    e->stats.instantiated++;
-    status = make_image(e, b->fn, &b->target, b->diags, &image);
-    if (status == GpStatus_Ok) status = gp_exec_new(b->device, image, b->diags, &exec);
+    if (status == GpStatus_Ok) b->kernel->engine->stats.instantiated++;
+    return status;
+}
+
+static GpStatus make_exec(Bind *b, GpExec **out) {
+    GpImage *image = NULL;
+    GpStatus status = b->fn ? GpStatus_Ok : make_function(b);
+    if (status == GpStatus_Ok) status = make_image(b->kernel->engine, b->fn, &b->target, b->diags, &image);
+    if (status == GpStatus_Ok) status = gp_exec_new(b->device, image, b->diags, out);
     gp_image_release(image);
-    if (status == GpStatus_Ok) {
-        status = add_variant(b, exec);
-        if (status != GpStatus_Ok) gp_exec_release(exec);
+    return status;
+}
+
+static void ask(GpSession *s, void *ud) {
+    Bind *b = ud;
+    const GpVariant *v = b->variant;
+    (void)s;
+    GpLaunchAsk checks = {b->arena, &b->request, b->instance, v->checks, v->check_count};
+    bool is_error = b->kernel->def->kernel.denies_checks;
+    b->instance->asks_launch = gp_bind_ask(b->kernel->module, &checks, is_error ? b->diags : NULL);
+    b->status = is_error && !b->instance->asks_launch ? GpStatus_Diagnostics : GpStatus_Ok;
+}
+
+/* The code for a bound call. What its launch decides is not checked in the kernel; where the answer is
+** that an index is out of range, the kernel that finds and reports it is compiled then. */
+static GpStatus find_exec(Bind *b, GpExec **out) {
+    b->variant = find_variant(b->kernel, b->instance->key, b->device);
+    b->instance->asks_launch = true;
+    GpStatus status = GpStatus_Ok;
+    uint64_t start = gp_clock_ns();
+    if (!b->variant) {
+        status = make_function(b);
+        if (status == GpStatus_Ok) status = add_variant(b);
     }
-    e->stats.compile_ns += gp_clock_ns() - start;
+    if (status == GpStatus_Ok && b->variant->check_count) status = protect(b, ask);
+    if (status != GpStatus_Ok) return status;
+    bool holds = b->instance->asks_launch;
+    GpExec **exec = holds ? &b->variant->exec : &b->variant->checked;
+    if (!holds) b->fn = NULL; /* it is without the checks */
+    if (!*exec) {
+        status = make_exec(b, exec);
+        b->kernel->engine->stats.compile_ns += gp_clock_ns() - start;
+    }
+    *out = *exec;
     return status;
 }
 
@@ -326,18 +352,15 @@ static GpStatus bind_anew(Bind *b) {
 static GpStatus prepare_anew(GpKernel *k, const GpCallArg *args, uint32_t count, GpSite site,
                              GpDiags *diags) {
     Bind b = {.kernel = k, .args = args, .count = count, .site = site, .diags = diags};
+    GpExec *exec = NULL;
     GpStatus status = bind_anew(&b);
-    if (status == GpStatus_Ok) {
-        b.variant = find_variant(k, b.instance->key, b.device);
-        if (!b.variant) status = build_variant(&b);
-        if (status == GpStatus_Ok && b.variant->check_count) status = protect(&b, ask);
-    }
+    if (status == GpStatus_Ok) status = find_exec(&b, &exec);
     if (status != GpStatus_Ok) {
         gp_arena_free(b.arena);
         return status;
     }
     normalise(b.descs, count);
-    plan_args(&b, gp_exec_image(b.variant->exec));
+    plan_args(&b, gp_exec_image(exec));
     gp_arena_free(k->bound);
     k->bound = b.arena;
     k->instance = b.instance;
@@ -345,7 +368,7 @@ static GpStatus prepare_anew(GpKernel *k, const GpCallArg *args, uint32_t count,
     k->run_args = b.run_args;
     k->count = count;
     k->device = b.device;
-    k->exec = b.variant->exec;
+    k->exec = exec;
     return GpStatus_Ok;
 }
 
@@ -379,6 +402,7 @@ static void bind_assumed(GpSession *s, void *ud) {
         .kernel = b->kernel->def, .named = o->named, .named_count = o->named_count};
     memcpy(request.block, o->block, sizeof request.block);
     b->status = gp_bind_assumed(b->kernel->module, b->arena, &request, b->diags, &b->instance);
+    if (b->status == GpStatus_Ok) b->instance->asks_launch = true;
 }
 
 GpStatus gp_kernel_emit(GpKernel *k, GpStage stage, const GpTarget *target, GpDiags *diags,

@@ -9,6 +9,7 @@ static void free_variants(GpSession *s, GpVariants *vs) {
         GpVariant *v = vs->first;
         vs->first = v->next;
         gp_exec_release(v->exec);
+        gp_exec_release(v->checked);
         gp_arena_free(v->arena);
         gp_free(s, v, sizeof(*v));
     }

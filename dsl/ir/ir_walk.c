@@ -51,6 +51,32 @@ void gp_ir_number(GpIrFn *fn) {
     fn->next_id = id;
 }
 
+static bool has_site(const GpInst *inst) {
+    return gp_sig_info[gp_op_info[inst->op].sig].attrs & GP_HAS(Site);
+}
+
+static void mark_site(GpInst *inst, void *ud) {
+    uint32_t *number = ud;
+    if (has_site(inst)) number[inst->site] = 1;
+}
+
+static void number_site(GpInst *inst, void *ud) {
+    const uint32_t *number = ud;
+    if (has_site(inst)) inst->site = number[inst->site];
+}
+
+void gp_ir_drop_sites(GpIrFn *fn) {
+    uint32_t *number = GP_NEW_ARRAY(fn->arena, uint32_t, fn->site_count), count = 0;
+    gp_ir_walk(fn, GpWalk_Before, mark_site, number);
+    for (uint32_t i = 0; i < fn->site_count; i++) {
+        if (!number[i]) continue;
+        fn->sites[count] = fn->sites[i];
+        number[i] = count++;
+    }
+    fn->site_count = count;
+    gp_ir_walk(fn, GpWalk_Before, number_site, number);
+}
+
 static void count_region(const GpRegion *r, uint32_t *uses) {
     for (const GpInst *inst = r->first; inst; inst = inst->next) {
         for (uint32_t i = 0; i < inst->operand_count; i++) uses[inst->operands[i]->id]++;

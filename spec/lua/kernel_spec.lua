@@ -265,6 +265,44 @@ describe("with", function()
     assert.are.equal(before + 2, gpu.compile_stats().instantiated)
   end)
 
+  it("leaves to the launch the checks that extents and the grid decide", function()
+    -- Each load twice: the optimizer makes one check of both.
+    local sums = gpu.kernels([[
+      #[tile]
+      fn sums(z: &mut Tensor<f32, {[1]}>, x: &Tensor<f32, {[-1, -1]}>, _: i32) {
+          let p = x.partition(shape![1, 4]);
+          let row = program_id(0);
+          let mut sum = constant(0.0f32, shape![1]);
+          for i in 0..num_tiles(&p, 1) { sum = sum + reduce_sum(p.load([row, i]) + p.load([row, i]), 1); }
+          z.store(sum);
+      }
+      #[tile]
+      fn at(z: &mut Tensor<f32, {[1]}>, x: &Tensor<f32, {[-1, -1]}>, at: i32) {
+          let p = x.partition(shape![1, 4]);
+          z.store(reduce_sum(p.load([program_id(0), at]), 1));
+      }
+    ]])
+    local x, z = gpu.ones { 3, 8 }, gpu.zeros { 3 }
+    local function ask(kernel, given)
+      local from = gpu.compile_stats().instantiated
+      local ok, err = pcall(function() kernel(z:tiles { 1 }, given, 0):sync() end)
+      local ptx = kernel:inspect("ptx", "sm_80")
+      return ok or err, gpu.compile_stats().instantiated - from, ptx:find "gp_report" ~= nil
+    end
+    assert.are.same({ true, 1, false }, { ask(sums.sums, x) })
+    assert.are.equal(16, z[3])
+    local err, made, is_checked = ask(sums.sums, gpu.ones { 2, 8 })
+    assert.are.equal("G0402", err.code)
+    assert.is_truthy(tostring(err):find("there are 2 tiles on axis 0 but the index is 2", 1, true))
+    assert.are.same({ 1, true }, { made, is_checked })
+    z:fill(0)
+    assert.are.same({ true, 0, false }, { ask(sums.sums, x) })
+    assert.are.equal(16, z[3])
+    assert.are.equal("G0402", (ask(sums.sums, gpu.ones { 1, 8 })).code)
+    z:fill(0)
+    assert.are.same({ true, 1, true }, { ask(sums.at, x) }) -- a scalar decides nothing
+  end)
+
   it("takes a stream", function()
     local s, z = gpu.stream(), gpu.zeros { 10 }
     k.fill:with { stream = s }(2, z):run()

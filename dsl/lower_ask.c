@@ -1,0 +1,142 @@
+/* Checks that every launch makes instead of the kernel: those that extents and the grid decide.
+**
+** The optimizing passes tell more of them, and run on a copy, since the function itself is what the
+** interpreter runs. With deny_in_kernel_checks, what is left after the passes is refused. */
+#include "dsl/ir/launch.h"
+#include "dsl/ir/pass.h"
+#include "dsl/lower.h"
+
+typedef struct Ask {
+    GpLower *lo;
+    GpIrFn *copy;
+    GpInst **check;  /* of the copy, by site; removed when the passes proved it */
+    bool *at_launch; /* by site */
+    GP_VEC(GpLaunchCheck) checks;
+} Ask;
+
+static void find_check(GpInst *inst, void *ud) {
+    Ask *a = ud;
+    bool is_check = inst->op == GpOp_CheckIndex ||
+                    (inst->op == GpOp_Assert && a->copy->sites[inst->site].kind == GpCheck_Require);
+    if (!is_check)
+        return;
+    gp_assert(!a->check[inst->site]); /* each has a site of its own */
+    a->check[inst->site] = inst;
+}
+
+static bool is_not_negative(const GpValue *v) {
+    GpScalar k;
+    v = gp_pass_settled((GpValue *)(uintptr_t)v);
+    if (gp_ir_const(v, &k))
+        return k.i >= 0;
+    const GpInst *loop = v->region ? v->region->owner : NULL;
+    if (loop && loop->op == GpOp_For && v->index == 0)
+        return is_not_negative(loop->operands[0]);
+    return v->inst && (v->inst->op == GpOp_ProgramId || v->inst->op == GpOp_Below);
+}
+
+/* The least number that the index is known to be below, as terms. */
+static bool find_limit(const Ask *a, GpValue *index, GpLaunchSide *out) {
+    index = gp_pass_settled(index);
+    const GpInst *loop = index->region ? index->region->owner : NULL;
+    if (loop && loop->op == GpOp_For && index->index == 0)
+        return gp_launch_side(a->copy, loop->operands[1], true, out);
+    if (!index->inst)
+        return false;
+    if (index->inst->op == GpOp_Below)
+        return gp_launch_side(a->copy, index->inst->operands[1], true, out);
+    GpBuilder b = {.fn = a->copy, .region = index->inst->parent, .before = index->inst};
+    GpScalar k;
+    if (gp_ir_const(index, &k)) {
+        b.before = b.region->first;
+        return gp_launch_side(a->copy, gp_build_int(&b, index->type->elem, k.i + 1), true, out);
+    }
+    if (index->inst->op != GpOp_ProgramId)
+        return false;
+    GpInst *count = gp_build(&b, GpOp_NumPrograms, NULL, 0, &index->type, 1);
+    count->axis = index->inst->axis;
+    return gp_launch_side(a->copy, count->results[0], true, out);
+}
+
+static void refuse(const Ask *a, const GpInst *inst, const char *why) {
+    if (!a->lo->kernel->kernel.denies_checks)
+        return;
+    const GpCheckSite *site = &a->copy->sites[inst->site];
+    GpDiag *diag = gp_diag(a->lo->diags, GpDiag_G0260, inst->span, a->lo->kernel->name->name);
+    gp_primary_label(diag, "%s", why);
+    if (site->kind == GpCheck_Tile)
+        gp_note(diag, "the tile index on axis %u is not known to be in range", site->axis);
+    a->lo->has_failed = true;
+}
+
+static void add_check(Ask *a, const GpInst *inst, GpLaunchSide left, GpLaunchSide right) {
+    const GpCheckSite *site = &a->copy->sites[inst->site];
+    GpLaunchCheck check = {left, right, inst->span, site->what ? site->what : "", site->axis};
+    GP_PUSH(a->lo->arena, &a->checks, check);
+    a->at_launch[inst->site] = true;
+}
+
+/* A check that the passes left. */
+static void visit(GpInst *inst, void *ud) {
+    Ask *a = ud;
+    GpLaunchSide left, right = {0};
+    if (inst->op == GpOp_CheckIndex) {
+        bool is_known = is_not_negative(inst->operands[0]) &&
+                        find_limit(a, inst->operands[0], &left) &&
+                        gp_launch_side(a->copy, inst->operands[1], true, &right);
+        if (is_known)
+            add_check(a, inst, left, right);
+        else
+            refuse(a, inst, "this index is checked in the kernel");
+    } else if (inst->op == GpOp_Assert && a->copy->sites[inst->site].kind == GpCheck_Require) {
+        if (gp_launch_side(a->copy, inst->operands[0], false, &left))
+            add_check(a, inst, left, right);
+        else
+            refuse(a, inst, "what this relies on is checked in the kernel");
+    } else if (inst->op == GpOp_CheckDiv) {
+        refuse(a, inst, "this divisor is checked in the kernel");
+    }
+}
+
+/* A check that the passes merged into one that is made at the launch goes with it. */
+static void follow_merged(const Ask *a) {
+    for (uint32_t i = 0; i < a->copy->site_count; i++) {
+        const GpInst *check = a->check[i];
+        if (!check || !check->result_count)
+            continue;
+        const GpInst *kept = gp_pass_settled(check->results[0])->inst;
+        if (kept->op == GpOp_CheckIndex && a->at_launch[kept->site])
+            a->at_launch[i] = true;
+    }
+}
+
+static void take_out(GpInst *inst, void *ud) {
+    const Ask *a = ud;
+    bool is_check = inst->op == GpOp_CheckIndex || inst->op == GpOp_Assert;
+    if (!is_check || !a->at_launch[inst->site])
+        return;
+    GpBuilder b = {.fn = a->lo->fn, .region = inst->parent, .before = inst, .span = inst->span};
+    if (inst->op == GpOp_CheckIndex)
+        gp_pass_replace(inst->results[0], gp_build_int(&b, GpElem_Bool, 1));
+    gp_ir_remove(inst);
+}
+
+void gp_lower_ask_checks(GpLower *lo) {
+    Ask a = {.lo = lo};
+    if (lo->fn->site_count == 0)
+        return;
+    a.copy = gp_ir_clone(lo->arena, lo->fn);
+    a.check = GP_NEW_ARRAY(lo->arena, GpInst *, lo->fn->site_count);
+    a.at_launch = GP_NEW_ARRAY(lo->arena, bool, lo->fn->site_count);
+    gp_ir_walk(a.copy, GpWalk_Before, find_check, &a);
+    gp_ir_run_passes(a.copy, GpPassStage_Optimize);
+    gp_ir_walk(a.copy, GpWalk_Before, visit, &a);
+    if (lo->has_failed || !a.checks.len)
+        return;
+    follow_merged(&a);
+    gp_ir_walk(lo->fn, GpWalk_Before, take_out, &a);
+    gp_ir_apply_forwards(lo->fn);
+    gp_ir_number(lo->fn);
+    lo->fn->launch_checks = a.checks.at;
+    lo->fn->launch_check_count = a.checks.len;
+}
