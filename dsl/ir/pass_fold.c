@@ -248,12 +248,11 @@ static void fold_if(Fold *f, GpInst *inst) {
     replace_results(f, inst, end->operands);
 }
 
-/* A `for` whose bounds are constants that leave no turn gives what it was started with. */
+/* A `for` whose bounds leave no turn, as equal ones and some constants do, gives what it was started with. */
 static void fold_for(Fold *f, GpInst *inst) {
-    GpScalar args[2], runs;
-    if (!gp_ir_const(inst->operands[0], &args[0]) || !gp_ir_const(inst->operands[1], &args[1]))
-        return;
-    gp_eval(GpOp_Cmp, GpPred_Lt, GpElem_Bool, args, &runs);
+    GpScalar args[2], runs = {.u = inst->operands[0] != inst->operands[1]};
+    if (gp_ir_const(inst->operands[0], &args[0]) && gp_ir_const(inst->operands[1], &args[1]))
+        gp_eval(GpOp_Cmp, GpPred_Lt, GpElem_Bool, args, &runs);
     if (!runs.u) replace_results(f, inst, inst->operands + 3);
 }
 
