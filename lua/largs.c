@@ -1,6 +1,12 @@
 /* Reading shapes and dtypes from Lua. */
 #include "lua/state.h"
 
+lua_Integer gp_lua_len(lua_State *L, int index) {
+    lua_Integer len = luaL_len(L, index);
+    if (len < 0) luaL_error(L, "a list has %I elements", len);
+    return len;
+}
+
 static int64_t check_extent(lua_State *L, int arg, int index) {
     int is_integer;
     lua_Integer n = lua_tointegerx(L, index, &is_integer);
@@ -50,7 +56,7 @@ static void read_shape(lua_State *L, int index, bool has_dtype, GpShape *out) {
         return;
     }
     luaL_checktype(L, index, LUA_TTABLE);
-    lua_Integer rank = luaL_len(L, index);
+    lua_Integer rank = gp_lua_len(L, index);
     if (rank > GP_MAX_RANK)
         luaL_argerror(L, index, lua_pushfstring(L, "rank %I is more than %d", rank, GP_MAX_RANK));
     refuse_fields(L, index, rank, has_dtype);

@@ -212,7 +212,7 @@ static void table_shape(lua_State *L, int index, GpShape *shape, bool *is_bool) 
     while (lua_istable(L, -1)) {
         if (shape->rank == GP_MAX_RANK)
             luaL_argerror(L, index, lua_pushfstring(L, "tables nest more than %d deep", GP_MAX_RANK));
-        shape->dim[shape->rank++] = luaL_len(L, -1);
+        shape->dim[shape->rank++] = gp_lua_len(L, -1);
         lua_geti(L, -1, 1);
     }
     *is_bool = lua_isboolean(L, -1);
@@ -281,7 +281,8 @@ static int gpu_from_table(lua_State *L) {
 static int gpu_addresses(lua_State *L) {
     Wanted w = {.elem = GpElem_I64, .shape = {.rank = 1}};
     luaL_checktype(L, 1, LUA_TTABLE);
-    int64_t count = w.shape.dim[0] = luaL_len(L, 1);
+    lua_settop(L, 1);
+    int64_t count = w.shape.dim[0] = gp_lua_len(L, 1);
     refuse_fields(L, count);
     begin(L, &w);
     uint8_t *host = push_buffer(L, &w, &count);

@@ -100,6 +100,7 @@ static int module_index(lua_State *L) {
     gpulua_state *g = gp_lua_state(L);
     size_t len;
     const char *name = luaL_checklstring(L, 2, &len);
+    lua_settop(L, 2);
     if (lua_getiuservalue(L, 1, 1) != LUA_TTABLE) {
         lua_newtable(L);
         lua_pushvalue(L, -1);

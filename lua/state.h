@@ -133,6 +133,8 @@ void gp_lua_push_error(lua_State *L, GpStatus status);
 
 /* ---- Arguments ----------------------------------------------------------------------------- */
 
+/* The length of a list; raises where a __len makes it negative. */
+lua_Integer gp_lua_len(lua_State *L, int index);
 /* Reads a shape from a table {n, ..} at `index` (or from a lone integer). Raises with the
 ** argument's number on anything else, more numbers behind it, a negative extent, or more than
 ** GP_MAX_RANK. `what` names it in messages: "a shape". */

@@ -31,6 +31,7 @@ describe("a table of addresses", function()
   it("is of tensors that are there", function()
     local a, b = gpu.zeros { 2 }, gpu.ones { 3 }
     assert.are.same({ a.address, b.address }, gpu.addresses({ a, b }):to_table())
+    assert.are.same({ a.address }, gpu.addresses({ a }, 1):to_table())
     refuses("a list of tensors is expected", function() gpu.addresses { a, 1 } end)
     refuses("a list of values is expected, not a key 'x'", function() gpu.addresses { a, x = b } end)
     b:free()

@@ -76,6 +76,7 @@ end)
 describe("gpu.kernels", function()
   it("gives the kernels by name and in order", function()
     local names = {}
+    assert.are.equal(k.add, debug.getmetatable(k).__index(k, "add", 1))
     for name, kernel in pairs(k) do
       names[#names + 1] = name
       assert.are.equal("kernel " .. name, tostring(kernel))

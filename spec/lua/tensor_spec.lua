@@ -118,6 +118,11 @@ describe("making a tensor", function()
     refuses("a range is {first, last}", function() t:slice { 1, 2, 3 } end)
     refuses("a list of values is expected, not a key 'a'", gpu.from_table, { a = 1 })
     refuses("a list of values is expected, not a key 'a'", gpu.from_table, { 1, 2, a = 1 })
+    local odd = setmetatable({}, { __len = function() return -1 end, __index = function() return 2 end })
+    for _, f in ipairs { gpu.zeros, gpu.from_table, gpu.addresses } do
+      refuses("a list has -1 elements", f, odd)
+    end
+    refuses("a list has -1 elements", gpu.zeros({ 4 }).reshape, gpu.zeros { 4 }, odd)
     refuses("256 is no value of u8", gpu.arange, 300, "u8")
     refuses("-1 is no value of u8", gpu.arange, -1, 3, "u8")
     refuses("0.5 is no value of i32", gpu.arange, 0, 1, 0.5, "i32")
