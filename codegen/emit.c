@@ -4,6 +4,7 @@
 ** and emits instruction after instruction through the lowering column of op.def. */
 #include "codegen/async.h"
 #include "codegen/emit_tile_gpu.h"
+#include "codegen/inline_ptx.h"
 
 typedef void (*LowerFn)(GpEmit *e, const GpInst *inst);
 
@@ -334,6 +335,8 @@ static void lower_elementwise(GpEmit *e, const GpInst *inst) {
 
 /* ---- Runs -------------------------------------------------------------------------------- */
 
+enum { REGISTERS = 4 }; /* whose code may be mixed */
+
 /* Elementwise instructions in a row on tiles of one layout, with constants and scalars between them. */
 typedef struct Run {
     const GpInst *end; /* behind its last */
@@ -352,11 +355,38 @@ static bool is_branching(const GpInst *inst) {
            (gp_math_needs_library(inst->op) && !gp_special_computes(inst->op));
 }
 
+static void emit_registers(GpEmit *e, const Elementwise *x, uint32_t from, uint32_t to) {
+    LLVMValueRef v[2][REGISTERS];
+    const GpIrType *type = x->inst->results[0]->type;
+    if (x->inst->op != GpOp_Div || type->elem != GpElem_F32) {
+        for (uint32_t r = from; r < to; r++)
+            emit_register(e, x, r);
+        return;
+    }
+    for (uint32_t i = 0; i < 2; i++)
+        for (uint32_t r = from; r < to; r++)
+            v[i][r - from] = x->from[i].at[x->from[i].count == 1 ? 0 : r];
+    gp_emit_divisions(e, v[0], v[1], x->out.at + from, to - from);
+}
+
+/* The same values, of which nothing is known: LLVM would make them where they are used, and keep what they
+** are made of until then. */
+static void keep_here(GpEmit *e, const Elementwise *x, uint32_t from, uint32_t to) {
+    GpBound part = {x->out.at + from, to - from};
+    if (x->inst->results[0]->type->elem != GpElem_F32)
+        return;
+    GpInlinePtx ptx = gp_inline_begin(e, part.count);
+    gp_inline_outputs(&ptx, &part);
+    gp_inline_tied(&ptx, &part, 0);
+    gp_inline_call(&ptx, part.at);
+}
+
 /* Where a division branches, what comes before and behind it is not mixed by the assembler: instruction
 ** after instruction, two tiles of a kernel whose registers are full of sums would be alive. */
 static Run find_run(GpEmit *e, const GpInst *first) {
     Run run = {.end = first};
-    if (!e->pipe || e->pipe->role != GpPipe_Consumer || e->pipe->pending_count || !is_registers(first))
+    if (!e->pipe || e->pipe->role != GpPipe_Consumer || e->pipe->pending_count || !is_registers(first) ||
+        gp_emit_flat_count(e, first->results[0]) < 2 * REGISTERS)
         return run;
     const GpShapeLayout *layout = gp_gpu_layout_of(e, first->results[0]);
     for (; run.end; run.end = run.end->next) {
@@ -372,7 +402,7 @@ static Run find_run(GpEmit *e, const GpInst *first) {
     return run;
 }
 
-/* Register after register. Scalars and constants come first: they do not depend on tiles. */
+/* A few registers after the others. Scalars and constants come first: they do not depend on tiles. */
 static void emit_run(GpEmit *e, const GpInst *first, const Run *run) {
     Elementwise *tiles = GP_NEW_ARRAY(e->arena, Elementwise, run->tiles);
     uint32_t count = 0;
@@ -386,9 +416,15 @@ static void emit_run(GpEmit *e, const GpInst *first, const Run *run) {
         gp_pipe_before(e, x);
         tiles[count++] = open_elementwise(e, x);
     }
-    for (uint32_t r = 0; r < tiles[0].out.count; r++)
-        for (uint32_t i = 0; i < count; i++)
-            emit_register(e, &tiles[i], r);
+    uint32_t all = tiles[0].out.count, last = count - 1;
+    while (last > 0 && tiles[last].inst->op == GpOp_Cast)
+        last--; /* stores join it with its neighbour's */
+    for (uint32_t r = 0; r < all; r += REGISTERS)
+        for (uint32_t i = 0; i < count; i++) {
+            emit_registers(e, &tiles[i], r, GP_MIN(r + REGISTERS, all));
+            if (i == last)
+                keep_here(e, &tiles[i], r, GP_MIN(r + REGISTERS, all));
+        }
 }
 
 bool gp_emit_region(GpEmit *e, const GpRegion *r) {
@@ -396,7 +432,7 @@ bool gp_emit_region(GpEmit *e, const GpRegion *r) {
     e->region = r;
     for (const GpInst *inst = r->first, *next; inst && !e->refused; inst = next) {
         Run run = find_run(e, inst);
-        bool is_run = run.has_branch && run.tiles > 1;
+        bool is_run = run.has_branch;
         next = is_run ? run.end : inst->next;
         if (is_run)
             emit_run(e, inst, &run);

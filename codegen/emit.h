@@ -131,6 +131,10 @@ LLVMValueRef gp_emit_math(GpEmit *e, GpOp op, GpElem elem, LLVMValueRef *x, uint
 bool gp_math_needs_library(GpOp op);
 /* emit_poly.c */
 LLVMValueRef gp_emit_poly(GpEmit *e, GpOp op, LLVMValueRef x); /* NULL: not computed inline */
+/* emit_divide.c: quotients of f32 on a GPU, with one branch for all of them. */
+void gp_emit_divisions(GpEmit *e, LLVMValueRef const *a, LLVMValueRef const *b, LLVMValueRef *out, uint32_t count);
+/* emit_check.c: the branch goes to its first target. */
+void gp_emit_likely(GpEmit *e, LLVMValueRef branch);
 /* emit_special.c */
 LLVMValueRef gp_emit_special(GpEmit *e, GpOp op, LLVMValueRef x); /* NULL: not computed inline */
 bool gp_special_computes(GpOp op); /* in f32 */

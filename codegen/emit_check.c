@@ -89,7 +89,7 @@ static void call_report(GpEmit *e, uint32_t site, LLVMValueRef value, LLVMValueR
     LLVMBuildCall2(e->b, type, e->report, args, Report_count, "");
 }
 
-static void mark_likely(GpEmit *e, LLVMValueRef branch) {
+void gp_emit_likely(GpEmit *e, LLVMValueRef branch) {
     LLVMMetadataRef parts[] = {LLVMMDStringInContext2(e->ctx, "branch_weights", 14),
                                LLVMValueAsMetadata(gp_emit_i32(e, 1048575)),
                                LLVMValueAsMetadata(gp_emit_i32(e, 1))};
@@ -102,7 +102,7 @@ static void mark_likely(GpEmit *e, LLVMValueRef branch) {
 static void emit_check(GpEmit *e, const GpInst *inst, LLVMValueRef ok, LLVMValueRef value,
                        LLVMValueRef limit) {
     LLVMBasicBlockRef bad = gp_emit_block(e, "bad"), good = gp_emit_block(e, "good");
-    mark_likely(e, LLVMBuildCondBr(e->b, ok, good, bad));
+    gp_emit_likely(e, LLVMBuildCondBr(e->b, ok, good, bad));
     gp_emit_at(e, bad);
     if (gp_pipe_reports(e, inst))
         call_report(e, inst->site, value, limit);

@@ -303,6 +303,19 @@ local k = gpu.kernels(source("plain", "plain") .. source("transposed", "transpos
       let sum = acc + convert_tile::<f32>(c.load()) * 2.0f32 + convert_tile(add);
       c.store(convert_tile(sum));
   }
+  // Divisions behind a product: of each number by each.
+  #[tile]
+  fn divided<const BM: i32, const BN: i32, const BK: i32>(
+      c: &mut Tensor<f32, {[BM, BN]}>, a: &Tensor<bf16, {[-1, -1]}>, b: &Tensor<bf16, {[-1, -1]}>,
+      above: &Tensor<f32, {[-1]}>, below: &Tensor<f32, {[-1]}>) {
+      let (i, j, _) = get_tile_block_id();
+      let (pa, pb) = (a.partition(shape![BM, BK]), b.partition(shape![BK, BN]));
+      let mut acc = constant(0.0f32, shape![BM, BN]);
+      for l in 0..num_tiles(&pa, 1) { acc = mma(pa.load([i, l]), pb.load([l, j]), acc); }
+      let above = above.load_tile(shape![BM], [i]).reshape(shape![BM, 1]).broadcast(shape![BM, BN]);
+      let below = below.load_tile(shape![BN], [j]).reshape(shape![1, BN]).broadcast(shape![BM, BN]);
+      c.store((acc * above) / below);
+  }
   // A loop over heads around that over keys, of which each head has another number.
   #[tile]
   fn heads<const BM: i32, const BN: i32, const D: i32, const H: i32>(
@@ -701,6 +714,39 @@ for _, shape in ipairs { { 128, 64, 256, 128 }, { 128, 128, 136, 264 } } do
     check(title, tc:to_table(), wanted, 2 ^ -8)
     check(title, td:to_table(), alone, 2 ^ -8)
     check_piped(title, schedule, f:info(tc:tiles { bm, bn }, td:tiles { bm, bn }, ta, tb, tr))
+  end)
+end
+
+-- Quotients are those of the CPU, to the last bit.
+do
+  local SPECIAL = {
+    1, 3, -7, 0, -0.0, math.huge, -math.huge, 0 / 0, 1e-40, -3e-39, 0x1p-126, 0x1p-98, 0x1p-99, 0x1p126, 0x1.8p127, 0x1.fffffep127,
+    0.1, -1e30, 1e-30, 0x1p27, 0x1.2p27, 0x1p-90, 0x1.8p-91, 0x1.fffffep0, 5e-324, 1e-45,
+  }
+  local function f32(x) return (string.unpack("<f", string.pack("<f", x))) end
+  local function bits(x) return x ~= x and "nan" or string.pack("<f", x) end
+  local m, n = 128, 192
+  local a, bt, above, below = small_numbers(m, 64, 1), small_numbers(n, 64, 4), {}, {}
+  for i = 1, m do above[i] = i % 3 == 0 and 1 + i / 7 or SPECIAL[i % #SPECIAL + 1] end
+  for j = 1, n do below[j] = j % 4 == 0 and 1 + j / 11 or SPECIAL[j % #SPECIAL + 1] end
+  local alone, ta, tb = product(a, bt), gpu.from_table(a, "bf16"), gpu.from_table(transpose(bt), "bf16")
+  local t_above, t_below = gpu.from_table(above, "f32"), gpu.from_table(below, "f32")
+  above, below = t_above:to_table(), t_below:to_table()
+  each_schedule("divided", { {}, { stages = 1 }, { warps = 4 } }, function(title, schedule)
+    local c, f = gpu.zeros { m, n }, k.divided:with { BK = 64 }:with(schedule)
+    f(c:tiles { 128, 64 }, ta, tb, t_above, t_below):sync()
+    for i, row in ipairs(c:to_table()) do
+      for j, got in ipairs(row) do
+        local want = f32(f32(alone[i][j] * above[i]) / below[j])
+        checks = checks + 1
+        if bits(got) ~= bits(want) then
+          wrong = wrong + 1
+          print(("%s: %a / %a is %a instead of %a"):format(title, f32(alone[i][j] * above[i]), below[j], got, want))
+          return
+        end
+      end
+    end
+    check_piped(title, schedule, f:info(c:tiles { 128, 64 }, ta, tb, t_above, t_below))
   end)
 end
 
