@@ -374,9 +374,17 @@ static void run_cluster(VgLaunch *l) {
     }
 }
 
+/* What a thread has when its block is alone on a multiprocessor: each of the four parts of that has
+** 16384 registers for its warps, handed out by eight. */
+static uint32_t launch_registers(const VgCta *c) {
+    uint32_t warps = (c->warp_count + 3) / 4, most = 16384 / VG_LANES / warps;
+    return GP_MIN(most, 255u) / 8 * 8;
+}
+
 static void start_warp(VgCta *c, VgWarp *w) {
     uint32_t threads = GP_MIN(c->thread_count - w->index * VG_LANES, (uint32_t)VG_LANES);
     w->cta = c;
+    w->registers = launch_registers(c);
     w->cluster_phase = c->launch->cluster_phase;
     w->live = threads == VG_LANES ? VG_ALL : (1u << threads) - 1;
     for (uint32_t i = 0; i < w->split_end; i++)
@@ -393,6 +401,7 @@ static void start_warp(VgCta *c, VgWarp *w) {
 static void start_cta(VgCta *c, const uint32_t *block, uint32_t rank) {
     memcpy(c->block, block, sizeof c->block);
     c->rank = rank;
+    c->spare_registers = 0;
     for (size_t i = 0; i < GP_COUNT(c->barriers); i++) {
         vg_stamp_drop(c->launch, &c->barriers[i].arriving);
         vg_stamp_drop(c->launch, &c->barriers[i].done);

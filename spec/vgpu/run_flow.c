@@ -58,9 +58,17 @@ VgOutcome vg_run_yield(VgRun *x, const VgInst *in) {
 
 VgOutcome vg_run_setmaxnreg(VgRun *x, const VgInst *in) {
     uint64_t count = in->ops[0].imm;
+    VgWarp *w = x->warp;
     if (count < 24 || count > 256 || count % 8)
         return vg_fault(x, VG_FAILED, -1, "setmaxnreg takes 24 to 256 in steps of 8");
-    return vg_together(x, x->warp->live);
+    if (count > w->registers + w->cta->spare_registers)
+        return VgOutcome_Wait;
+    VgOutcome together = vg_together(x, w->live);
+    if (together == VgOutcome_Next) {
+        w->cta->spare_registers += w->registers - (uint32_t)count;
+        w->registers = (uint32_t)count;
+    }
+    return together;
 }
 
 /* ---- Calls: arguments and results are copied between the threads' stacks -------------------- */

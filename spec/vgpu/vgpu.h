@@ -249,6 +249,7 @@ typedef struct VgWarp {
     uint32_t live;      /* threads that did not end */
     uint64_t cluster_phase; /* of the cluster's barrier that it arrived for */
     bool has_waited;    /* for the kernel ahead */
+    uint32_t registers; /* of a thread */
     VgSplit splits[VG_MAX_SPLITS];
     uint32_t split_end; /* those from here on are unused */
     uint32_t turn;      /* the split that ran last */
@@ -400,6 +401,7 @@ struct VgCta {
     uint32_t rank;       /* in its cluster */
     uint32_t thread_count, warp_count;
     VgWarp *warps;
+    uint32_t spare_registers; /* of a thread in as many warps; setmaxnreg */
     uint8_t *shared;     /* from address 0 on */
     uint32_t shared_end;
     VgBarrier barriers[16];
