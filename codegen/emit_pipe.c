@@ -15,8 +15,6 @@ enum {
     CONSUMER_BARRIER = 1,  /* hardware barrier of all consumers */
     WARPGROUP_BARRIER = 2, /* of the first warpgroup, then of the others */
     TURN_BARRIER = 6,
-    PRODUCER_REGISTERS = 40,
-    CONSUMER_REGISTERS = 232,
     BEYOND = 0x40000000, /* no tensor has this coordinate */
     SLOT = 16,           /* bytes of a stage's two barriers */
     EMPTY = 8            /* where the second one is */
@@ -345,7 +343,7 @@ static void drain_rings(GpEmit *e) {
 /* ---- Roles ------------------------------------------------------------------------------- */
 
 static void set_registers(GpEmit *e, const char *direction, int64_t count) {
-    if (e->pipe->warpgroups < 2)
+    if (!count)
         return; /* there are enough for all */
     char name[64];
     snprintf(name, sizeof name, "llvm.nvvm.setmaxnreg.%s.sync.aligned.u32", direction);
@@ -405,7 +403,7 @@ void gp_pipe_return(GpEmit *e) {
 static void emit_producer(GpEmit *e, LLVMBasicBlockRef end) {
     LLVMBasicBlockRef lead = gp_emit_block(e, "lead");
     e->pipe->role = GpPipe_Producer;
-    set_registers(e, "dec", PRODUCER_REGISTERS);
+    set_registers(e, "dec", gp_pipe_registers(e->pipe)->producer);
     LLVMValueRef first = gp_emit_i32(e, gp_pipe_tile_threads(e->pipe));
     LLVMValueRef is_lead = LLVMBuildICmp(e->b, LLVMIntEQ, gp_gpu_thread(e), first, "");
     LLVMBuildCondBr(e->b, is_lead, lead, end);
@@ -423,7 +421,7 @@ static void find_peer(GpEmit *e) {
 
 static void emit_consumer(GpEmit *e, LLVMBasicBlockRef end) {
     e->pipe->role = GpPipe_Consumer;
-    set_registers(e, "inc", CONSUMER_REGISTERS);
+    set_registers(e, "inc", gp_pipe_registers(e->pipe)->consumer);
     open_rings(e, 0);
     if (e->pipe->cluster > 1)
         find_peer(e);

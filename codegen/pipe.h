@@ -1,8 +1,8 @@
 /* Warp-specialised tile kernels for sm_90a.
 **
 ** A kernel whose products (mma) take tiles that the tensor memory accelerator can bring runs with
-** two roles. One thread, the producer, walks the kernel's control flow and starts the copies; one
-** or two warpgroups, the consumers, do all the rest, with the sums of the products in their
+** two roles. One thread, the producer, walks the kernel's control flow and starts the copies; one,
+** two or four warpgroups, the consumers, do all the rest, with the sums of the products in their
 ** registers. Both roles are emitted from the same region: the producer emits the slice of it that
 ** the copies need, the consumers everything but the copies.
 **
@@ -110,10 +110,17 @@ struct GpPipe {
     uint32_t pending_count;
 };
 
+/* Registers of a thread. */
+typedef struct GpPipeRegisters {
+    uint8_t producer, consumer; /* that each role goes on with; 0: as launched */
+    uint8_t sums;               /* of consumers' that may hold sums */
+} GpPipeRegisters;
+
 /* pipe_plan.c */
 /* Plans the function, or leaves e->pipe NULL when it has nothing to gain or needs what the roles
 ** cannot do. Adds the hidden parameters. */
 void gp_pipe_plan(GpEmit *e);
+const GpPipeRegisters *gp_pipe_registers(const GpPipe *p);
 uint32_t gp_pipe_block_threads(const GpPipe *p);
 uint32_t gp_pipe_tile_threads(const GpPipe *p); /* those that hold tiles */
 

@@ -3,13 +3,22 @@
 
 enum {
     EXCHANGE_RESERVE = 8 * 1024,
-    MOST_WARPGROUPS = 2,
+    MOST_WARPGROUPS = 4,
     WARPGROUP_ROWS = 64,
     WARPGROUP_THREADS = 128,
     WARPGROUP_WARPS = 4,
-    MOST_SUMS = 208, /* registers of a thread that hold sums */
     TMA_RANK = 5
 };
+
+/* By number of consumer warpgroups. Together the roles have no more than the block was launched with:
+** the register file divided by its threads is 168 with three warpgroups and 96 with five. */
+static const GpPipeRegisters registers[MOST_WARPGROUPS + 1] = {
+    [1] = {.sums = 208},
+    [2] = {.producer = 40, .consumer = 232, .sums = 208},
+    [4] = {.producer = 32, .consumer = 112, .sums = 64},
+};
+
+const GpPipeRegisters *gp_pipe_registers(const GpPipe *p) { return &registers[p->warpgroups]; }
 
 uint32_t gp_pipe_tile_threads(const GpPipe *p) { return p->warpgroups * WARPGROUP_THREADS; }
 
@@ -41,6 +50,7 @@ static bool can_feed(const GpEmit *e, const GpInst *load, GpFeed *out) {
 typedef struct Survey {
     GpEmit *e;
     GpPipe *pipe;
+    uint32_t most; /* warpgroups */
     GpUnpiped why; /* the first reason that was met */
 } Survey;
 
@@ -87,9 +97,10 @@ static GpUnpiped ask_product(Survey *s, const GpInst *mma) {
 }
 
 /* As many as the rows and the schedule allow. */
-static uint32_t fit_warpgroups(const GpInst *mma, uint32_t warps) {
+static uint32_t fit_warpgroups(const Survey *s, const GpInst *mma) {
     int64_t rows = mma->results[0]->type->shape.dim[0];
-    for (uint32_t n = MOST_WARPGROUPS; n > 0; n--)
+    uint32_t warps = s->e->fn->schedule.warps;
+    for (uint32_t n = s->most; n > 0; n /= 2)
         if (rows % ((int64_t)n * WARPGROUP_ROWS) == 0 && (!warps || warps == n * WARPGROUP_WARPS))
             return n;
     return 0;
@@ -99,7 +110,7 @@ static void check_product(GpInst *inst, void *ud) {
     Survey *s = ud;
     if (inst->op != GpOp_Mma || s->why != GpUnpiped_None)
         return;
-    uint32_t n = fit_warpgroups(inst, s->e->fn->schedule.warps);
+    uint32_t n = fit_warpgroups(s, inst);
     bool is_fit = n && (!s->pipe->warpgroups || s->pipe->warpgroups == n);
     s->pipe->warpgroups = n;
     note(s, is_fit ? ask_product(s, inst) : GpUnpiped_Rows);
@@ -140,7 +151,7 @@ static void count_sums(GpInst *inst, void *ud) {
 static bool fits_registers(const GpEmit *e, const GpPipe *p) {
     Sums s = {p->uses, 0};
     gp_ir_walk((GpIrFn *)(uintptr_t)e->fn, GpWalk_Before, count_sums, &s);
-    return s.most / gp_pipe_tile_threads(p) <= MOST_SUMS;
+    return s.most / gp_pipe_tile_threads(p) <= registers[p->warpgroups].sums;
 }
 
 static GpUnpiped ask_all(Survey *s) {
@@ -163,18 +174,26 @@ static GpUnpiped ask_all(Survey *s) {
     return s->why;
 }
 
+/* With as many warpgroups as have the registers for it; NULL: it runs as other tile kernels do. */
+static GpPipe *find_plan(GpEmit *e) {
+    for (uint32_t most = MOST_WARPGROUPS; most > 1; most /= 2) {
+        GpPipe *p = GP_NEW(e->arena, GpPipe);
+        Survey s = {.e = e, .pipe = p, .most = most};
+        p->exchange_room = GP_MAX(e->exchange_room, (uint64_t)EXCHANGE_RESERVE);
+        p->uses = gp_ir_count_uses(e->fn, e->arena);
+        e->unpiped = ask_all(&s);
+        if (e->unpiped == GpUnpiped_None)
+            return p;
+    }
+    return NULL;
+}
+
 void gp_pipe_plan(GpEmit *e) {
-    GpPipe *p = GP_NEW(e->arena, GpPipe);
-    Survey s = {.e = e, .pipe = p};
-    p->exchange_room = GP_MAX(e->exchange_room, (uint64_t)EXCHANGE_RESERVE);
     uint32_t products = 0;
     if (e->is_tile)
         gp_ir_walk((GpIrFn *)(uintptr_t)e->fn, GpWalk_Before, count_product, &products);
-    if (!products)
-        return;
-    p->uses = gp_ir_count_uses(e->fn, e->arena);
-    e->unpiped = ask_all(&s);
-    if (e->unpiped != GpUnpiped_None)
+    GpPipe *p = products ? find_plan(e) : NULL;
+    if (!p)
         return;
     gp_pipe_schedule(e, p);
     if (!gp_pipe_loops_jump(e))

@@ -22,7 +22,7 @@ local ROWS = {
   { depth = 64, kernel = "full", bar = { 0.85, 1.08 }, cluster = 2 },
   { depth = 64, kernel = "causal", bar = { 0.85, 1.08 } },
 }
-local TILES = { { 128, 128 }, { 128, 64 }, { 192, 128 }, { 64, 128 }, { 64, 64 } }
+local TILES = { { 128, 128 }, { 128, 64 }, { 256, 64 }, { 64, 128 }, { 64, 64 } }
 
 local function candidates(n)
   local given, list = bench.options.tile, {}

@@ -469,6 +469,8 @@ local SCHEDULES = {
   {}, { persistent = false }, { persistent = true }, { stages = 1 }, { stages = 2 }, { stages = 3 }, { warps = 4 }, { warps = 8 },
   { cluster = 2 }, { cluster = 2, stages = 2 }, { cluster = 4, warps = 4 }, { cluster = 2, persistent = false }, { warps = 8, stages = 2, persistent = true },
 }
+-- Four warpgroups of consumers.
+local WIDE = { {}, { warps = 8 }, { warps = 16 }, { warps = 16, stages = 2, persistent = false }, { cluster = 2 } }
 -- A tensor whose rows begin at no multiple of 16 bytes comes without the tensor memory accelerator.
 local UNALIGNED = { {}, { stages = 1 }, { stages = 2 }, { stages = 4 }, { warps = 8 }, { warps = 16 } }
 local PRODUCTS = {
@@ -477,11 +479,11 @@ local PRODUCTS = {
 }
 local SHAPES = {
   { 256, 256, 192, { 128, 128, 64 } }, { 136, 264, 72, { 64, 128, 32 } }, { 130, 72, 40, { 64, 64, 64 } },
-  { 264, 136, 136, { 128, 64, 64 } },
+  { 264, 136, 136, { 128, 64, 64 } }, { 264, 136, 72, { 256, 128, 64 }, WIDE },
 }
 
 for _, shape in ipairs(SHAPES) do
-  local m, n, depth, tile = table.unpack(shape)
+  local m, n, depth, tile, schedules = table.unpack(shape)
   local a, bt = small_numbers(m, depth, 1), small_numbers(n, depth, 4)
   local wanted, b = product(a, bt), transpose(bt)
   local function multiply(p, name, ta, tb, schedules)
@@ -500,18 +502,18 @@ for _, shape in ipairs(SHAPES) do
   for _, p in ipairs(PRODUCTS) do
     local second = p[1] == "plain" and b or bt
     if p[2] ~= "f8e4m3fn" or SM >= 89 then
-      multiply(p, "", gpu.from_table(a, p[2]), gpu.from_table(second, p[2]), SCHEDULES)
+      multiply(p, "", gpu.from_table(a, p[2]), gpu.from_table(second, p[2]), schedules or SCHEDULES)
     end
   end
   local unaligned = { PRODUCTS[1], PRODUCTS[4], PRODUCTS[5], { "plain", "tf32", "f32", 0 } }
-  for _, p in ipairs(shape == SHAPES[1] and {} or unaligned) do -- the largest would take minutes
+  for _, p in ipairs((shape == SHAPES[1] or schedules) and {} or unaligned) do -- the largest would take minutes
     local second = p[1] == "plain" and b or bt
-    local schedules = p == PRODUCTS[1] and UNALIGNED or { {}, { stages = 2 } }
+    local copied = p == PRODUCTS[1] and UNALIGNED or { {}, { stages = 2 } }
     for _, before in ipairs { 0, 1, 2, 4 } do
-      multiply(p, (", %d columns off"):format(before), placed(a, p[2], before), placed(second, p[2], 1), schedules)
+      multiply(p, (", %d columns off"):format(before), placed(a, p[2], before), placed(second, p[2], 1), copied)
     end
     multiply(p, ", of columns", gpu.from_table(transpose(a), p[2]):permute { 2, 1 },
-      gpu.from_table(transpose(second), p[2]):permute { 2, 1 }, schedules)
+      gpu.from_table(transpose(second), p[2]):permute { 2, 1 }, copied)
   end
 end
 
@@ -793,11 +795,12 @@ end
 
 local ATTENTION_SCHEDULES = {
   {}, { persistent = true }, { stages = 2 }, { warps = 4 }, { cluster = 2 }, { cluster = 2, persistent = true }, { cluster = 2, stages = 2 },
+  { warps = 16 },
 }
 for _, case in ipairs {
   { 128, 256, 64, 64, 64, "attention" }, { 256, 128, 128, 128, 64, "attention" }, { 128, 384, 64, 128, 64, "attention" },
   { 192, 192, 64, 64, 64, "attention" }, { 256, 256, 64, 128, 64, "attention", true }, { 256, 256, 64, 128, 64, "masked", true },
-  { 256, 384, 64, 128, 64, "attention", false, true },
+  { 256, 384, 64, 128, 64, "attention", false, true }, { 512, 192, 64, 256, 64, "attention" }, { 256, 256, 64, 256, 64, "masked", true },
 } do
   local rows, keys, depth, bm, bn, kernel, is_causal, is_capped = table.unpack(case)
   local q, key, v = small_numbers(rows, depth, 0), small_numbers(keys, depth, 2), small_numbers(keys, depth, 5)
