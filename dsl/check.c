@@ -361,6 +361,9 @@ static bool is_local(void *ud, GpSym name, GpSpan span) {
 
 static void begin(GpBody *b, GpCheck *c, GpDef *fn) {
     *b = (GpBody){.c = c, .fn = fn, .errors_before = gp_diags_errors(c->diags)};
+    b->has_reported_infer = fn->sig.is_wrong;
+    for (uint32_t i = 0; i < fn->generic_count; i++)
+        b->has_reported_infer |= fn->generics[i]->has_bad_bound;
     b->ret_span = b->diverged_at = GP_NO_SPAN;
     c->is_local = is_local;
     c->is_local_ud = b;

@@ -17,6 +17,9 @@ static void report_count(GpBody *b, const GpCallee *c, GpNode *call, GpNodeList 
     else if (args.len > c->count)
         gp_label(d, args.at[c->count]->span, "unexpected argument #%u of type `%s`", c->count + 1,
                  gp_body_name(b, gp_expr_type(args.at[c->count])));
+    if (c->def && c->def->is_std && args.len == 1 && c->count == 2 &&
+        gp_ty_is_lang(gp_body_head(b, gp_expr_type(args.at[0])), GpLang_Tile))
+        gp_body_help_reduction(b, d, c->def->name);
     if (c->def && !c->def->is_std && c->def->span.src)
         gp_note_at(d, c->def->span, "%s defined here", c->noun);
 }

@@ -139,6 +139,8 @@ GpDiag *gp_body_mismatch(GpBody *b, GpSpan span, const GpType *want, const GpTyp
                          GpReason why);
 /* `as` for two number types that are known. */
 void gp_body_help_cast(GpBody *b, GpDiag *d, GpSpan span, const GpType *want, const GpType *got);
+/* `sum(t)`, where there is a reduction of that name. */
+void gp_body_help_reduction(GpBody *b, GpDiag *d, GpSym name);
 /* `i32` in backticks, or integer, floating-point number, closure .. */
 const char *gp_body_describe(GpBody *b, const GpType *t);
 

@@ -74,6 +74,8 @@ static void report_unresolved(GpBody *b, GpNode *n, GpSym name, const char *what
     near = gp_find_similar(b->c, b->fn, name, GpNs_Value);
     if (near)
         gp_suggest(d, n->span, near->name, "a similar name exists");
+    else
+        gp_body_help_reduction(b, d, name);
 }
 
 /* `sin(x)` of one argument where numbers have it as a method. */
@@ -94,6 +96,12 @@ static void help_method(GpBody *b, const GpNode *n, GpSym name, GpDiag *d) {
                    "numbers have `%s` as a method", name->name);
     else
         gp_help(d, "numbers have `%s` as a method: `x.%s()`", name->name, name->name);
+}
+
+void gp_body_help_reduction(GpBody *b, GpDiag *d, GpSym name) {
+    const char *reduction = gp_arena_printf(b->c->arena, "reduce_%s", name->name);
+    if (gp_find_name(b->c, b->fn, gp_intern_cstr(b->c->names, reduction), GpNs_Value))
+        gp_help(d, "along an axis of a tile it is `%s(tile, axis)`", reduction);
 }
 
 /* `program_id(0)` in a SIMT kernel: the prelude of the other track knows the name. */
@@ -334,6 +342,8 @@ static bool check_index_type(GpBody *b, GpNode *index, const GpType *base, const
                                         gp_body_name(b, slice), name));
     gp_primary_label(d, "slice indices are of type `usize` or ranges of `usize`");
     GpSpan end = {index->span.src, index->span.off + index->span.len, 0};
+    if (gp_ty_is_lang(t, GpLang_ThreadIndex) && index->kind == GpNode_PathExpr)
+        gp_suggest(d, end, ".get()", "it is a witness; its number is");
     if (gp_body_is_int(t) && (index->kind == GpNode_PathExpr || index->kind == GpNode_Field ||
                               index->kind == GpNode_MethodCall || index->kind == GpNode_Call))
         gp_suggest(d, end, " as usize", "convert the index");

@@ -132,7 +132,7 @@ static void report_no_method(GpBody *b, GpAstMethodCall *m, const GpType *t) {
         report_unknown_method(b, m, t, inner);
     else if (t->infer != GpInfer_Any)
         report_literal(b, m, t);
-    else
+    else if (!b->has_reported_infer)
         gp_primary_label(gp_diag(b->c->diags, GpDiag_E0282, m->receiver->span, ""),
                          "cannot infer type");
 }

@@ -208,6 +208,13 @@ static const GpType *report_none(GpBody *b, const Operation *o, const GpType *l,
     return gp_body_error(b);
 }
 
+/* Tiles {[M, K]} and {[K, N]}. */
+static bool is_product(GpBody *b, const GpType *l, const GpType *r) {
+    const GpShapeTy *x = gp_zonk_arg(b->c, l->args[1]).shape, *y = gp_zonk_arg(b->c, r->args[1]).shape;
+    return x->kind == GpShape_List && y->kind == GpShape_List && x->rank == 2 && y->rank == 2 &&
+           x->dim[1] == y->dim[0];
+}
+
 static const GpType *report_shapes(GpBody *b, const Operation *o, const GpType *l,
                                    const GpType *r) {
     GpText lt = {.session = gp_arena_session(b->c->arena)}, rt = {.session = lt.session};
@@ -217,9 +224,12 @@ static const GpType *report_shapes(GpBody *b, const Operation *o, const GpType *
     GpDiag *d = gp_diag(b->c->diags, GpDiag_G0150, at, gp_text_cstr(&lt), gp_text_cstr(&rt));
     gp_label(d, o->lhs->span, "a tile of shape `%s`", gp_text_cstr(&lt));
     gp_label(d, o->rhs->span, "a tile of shape `%s`", gp_text_cstr(&rt));
-    gp_help(d,
-            "operators on tiles work element by element: bring one side to the other's shape with "
-            "`.reshape(..)` or `.broadcast(..)`");
+    if (o->tok == GpTok_Star && is_product(b, l, r))
+        gp_help(d, "operators on tiles work element by element; a product of matrices is `mma(a, b, acc)`");
+    else
+        gp_help(d,
+                "operators on tiles work element by element: bring one side to the other's shape with "
+                "`.reshape(..)` or `.broadcast(..)`");
     gp_text_free(&lt);
     gp_text_free(&rt);
     return gp_body_error(b);

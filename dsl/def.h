@@ -81,6 +81,7 @@ typedef struct GpFnSig {
     uint32_t param_count;
     const GpType *ret;
     bool has_self;
+    bool is_wrong; /* an error in it is told: types that its body cannot infer follow from that */
     uint32_t optional_count; /* of std: so many last parameters may be left out of a call */
 } GpFnSig;
 

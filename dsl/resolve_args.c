@@ -2,10 +2,14 @@
 ** completed by defaults, or by inference variables where a body lets them out. */
 #include "dsl/resolve.h"
 
+static bool is_shape(const GpDef *generic) {
+    return generic->const_type && generic->const_type->kind == GpTy_Array;
+}
+
 GpGArg gp_garg_error(GpCheck *c, const GpDef *generic) {
     if (generic->kind == GpDef_TypeParam)
         return (GpGArg){GpGArg_Type, {.type = gp_ty_error(c->types)}};
-    if (generic->const_type && generic->const_type->kind == GpTy_Array)
+    if (is_shape(generic))
         return (GpGArg){GpGArg_Shape, {.shape = gp_shape_error(c->types)}};
     return (GpGArg){GpGArg_Const, {.value = gp_const_error(c->types)}};
 }
@@ -42,6 +46,9 @@ static void report_count(GpCheck *c, GpDef *def, GpAstSegment *seg, uint32_t wan
                         kind, bound, shown, gp_plural(shown), given, gp_plural(given),
                         given == 1 ? "was" : "were"));
     gp_primary_label(d, "expected %s%u generic argument%s", bound, shown, gp_plural(shown));
+    if (given < def->generic_count && is_shape(def->generics[given]))
+        gp_help(d, "its shape is missing: `%s<.., {[%s, N]}>`", def->name->name,
+                def->lang == GpLang_Tensor ? "-1" : "64");
     if (def->is_std)
         return;
     const char *names = "";

@@ -555,6 +555,7 @@ void gp_resolve_sig(GpCollect *k, GpDef *def) {
     if (def->kind != GpDef_Fn)
         return;
     GpAstFn *fn = GP_AS(Fn, def->node);
+    uint32_t errors = gp_diags_errors(k->c->diags);
     def->sig.params = GP_NEW_ARRAY(k->c->arena, const GpType *, fn->params.len);
     for (uint32_t i = 0; i < fn->params.len; i++) {
         def->sig.has_self |= fn->params.at[i]->kind == GpNode_SelfParam;
@@ -565,4 +566,5 @@ void gp_resolve_sig(GpCollect *k, GpDef *def) {
     def->sig.ret = fn->ret ? gp_type_of_node(k->c, def, fn->ret) : gp_ty_unit(k->c->types);
     infer_track(k, def);
     check_kernel_sig(k, def, fn);
+    def->sig.is_wrong = gp_diags_errors(k->c->diags) != errors;
 }
