@@ -479,7 +479,7 @@ const GpLuaFn gp_lua_tensor_methods[] = {
     {"fill", tensor_fill, "t:fill(value) -> t", "Sets every element."},
     {"copy_from", tensor_copy_from, "t:copy_from(src) -> t", "Copies a tensor of the same dtype and shape; devices may differ."},
     {"sync", tensor_sync, "t:sync() -> t", "Waits for what is enqueued on it; raises a failed check of a kernel that wrote it."},
-    {"reshape", tensor_reshape, "t:reshape{n, ..} -> Tensor", "The same memory in another shape."},
+    {"reshape", tensor_reshape, "t:reshape{n, ..} -> Tensor", "The same memory in another shape. Where elements do not lie one after another, axes of extent 1 may come and go."},
     {"view", tensor_reshape, "t:view{n, ..} -> Tensor", "The same as reshape."},
     {"reinterpret", tensor_reinterpret, "t:reinterpret(dtype [, {n, ..}]) -> Tensor", "The same memory as elements of another dtype, in the same number of bytes."},
     {"slice", tensor_slice, "t:slice({first, last} | index | nil, ..) -> Tensor", "A part of the same memory; one range an axis, inclusive; nil takes all."},

@@ -114,6 +114,29 @@ static void explain_stride(GpDiag *d) {
     gp_help(d, "copy it to a new tensor first");
 }
 
+/* Strides that give the elements the shape where they are; false when there are none. Axes of extent 1
+** come and go; where the others stay, so may gaps between the elements. */
+static bool fit_strides(const GpTensor *t, const GpShape *shape, int64_t *stride) {
+    int from = t->shape.rank;
+    int64_t next = 1;
+    if (t->is_contiguous) {
+        gp_row_major(shape, stride);
+        return true;
+    }
+    for (int i = shape->rank - 1; i >= 0; i--) {
+        stride[i] = next;
+        if (shape->dim[i] == 1)
+            continue;
+        while (from > 0 && t->shape.dim[from - 1] == 1)
+            from--;
+        if (from == 0 || t->shape.dim[from - 1] != shape->dim[i])
+            return false;
+        stride[i] = t->stride[--from];
+        next = stride[i] * shape->dim[i];
+    }
+    return true;
+}
+
 GpStatus gp_tensor_reshape(GpTensor *t, const GpShape *shape, GpSite site, GpDiags *diags,
                            GpTensor **out) {
     *out = NULL;
@@ -124,11 +147,9 @@ GpStatus gp_tensor_reshape(GpTensor *t, const GpShape *shape, GpSite site, GpDia
     int64_t numel;
     if (shape->rank > GP_MAX_RANK || !gp_shape_numel(shape, &numel))
         return report_shape(rt, shape, site, diags);
-    if (numel == t->numel && t->is_contiguous) {
-        GpTensor like = {.elem = t->elem, .shape = *shape, .offset = t->offset};
-        gp_row_major(shape, like.stride);
+    GpTensor like = {.elem = t->elem, .shape = *shape, .offset = t->offset};
+    if (numel == t->numel && fit_strides(t, shape, like.stride))
         return gp_tensor_make(t->storage, &like, diags, out);
-    }
     GpText to = {.session = rt->session};
     gp_shape_print(shape, &to);
     GpDiag *d = refuse_view(t, gp_text_cstr(&to), site, diags);

@@ -211,7 +211,8 @@ GPULUA_API gpulua_status gpulua_tensor_sync(gpulua_tensor *t);
 ** tensor. Both block, and order behind enqueued kernels. */
 GPULUA_API gpulua_status gpulua_tensor_write(gpulua_tensor *t, const void *from, size_t bytes);
 GPULUA_API gpulua_status gpulua_tensor_read(gpulua_tensor *t, void *to, size_t bytes);
-/* A view of the same memory. */
+/* A view of the same memory. Where elements do not lie one after another, axes of extent 1 may come
+** and go. */
 GPULUA_API gpulua_status gpulua_tensor_reshape(gpulua_tensor *t, const int64_t *shape, size_t rank,
                                                gpulua_tensor **out);
 /* A part of the same memory: start[i] <= index < stop[i] on every axis. */
