@@ -97,20 +97,35 @@ static bool is_behind(const GpInst *x, const GpInst *last) {
     return last != NULL;
 }
 
-/* Groups of the same tiles share a ring when they are in different regions: where a region ends
-** nothing of it is in use, so what goes in first comes out first. So it does where one is loaded behind the
-** products of the other, which are waited for there. Not so what is loaded and read while the other is in
-** use. */
-static GpChannel *find_channel(GpPipe *p, const GpGroup *g) {
-    for (uint32_t i = 0; i < p->channel_count && goes_around(g); i++) {
+/* Where a region ends nothing of it is in use, so that what goes into a ring first comes out first when
+** groups of different regions share it. So it does where one is loaded behind the products of another of
+** the same tiles, which are waited for there. Not so what is loaded and read while the other is in use. */
+static bool shares_ring(const GpPipe *p, const GpGroup *o, const GpGroup *g, bool is_same) {
+    bool is_apart = o->region != g->region;
+    if (!is_alike(p, o, g) && (is_same || !is_apart || o->bytes != g->bytes))
+        return false;
+    return (is_apart || is_behind(g->opener, o->last)) && !is_amid(o, g->region) && !is_amid(g, o->region);
+}
+
+/* Of the same tiles, or else of as many bytes. */
+static GpChannel *find_ring(GpPipe *p, const GpGroup *g, bool is_same) {
+    for (uint32_t i = 0; i < p->channel_count; i++) {
         bool fits = p->channels[i].is_ring;
         for (const GpGroup *o = p->groups; o < g && fits; o++)
             if (o->channel == &p->channels[i])
-                fits = (o->region != g->region || is_behind(g->opener, o->last)) && is_alike(p, o, g) &&
-                       !is_amid(o, g->region) && !is_amid(g, o->region);
+                fits = shares_ring(p, o, g, is_same);
         if (fits)
             return &p->channels[i];
     }
+    return NULL;
+}
+
+static GpChannel *find_channel(GpPipe *p, const GpGroup *g) {
+    GpChannel *ring = goes_around(g) ? find_ring(p, g, true) : NULL;
+    if (!ring && goes_around(g))
+        ring = find_ring(p, g, false);
+    if (ring)
+        return ring;
     GpChannel *c = &p->channels[p->channel_count++];
     *c = (GpChannel){.is_ring = goes_around(g), .stage_bytes = g->bytes};
     return c;

@@ -38,8 +38,12 @@ static GpUnpiped ask_load(const GpEmit *e, const GpInst *load, GpFeed *out) {
     if (!p->aligned16 || !p->unit_stride)
         return GpUnpiped_Unaligned;
     bool is_box = load->imm.u == 0 && load->results[0]->type->shape.rank <= TMA_RANK &&
-                  gp_feed_set_panels(out, load->results[0]->type) && out->lines <= GP_PIPE_MOST_LINES &&
-                  (out->panels == 1 || out->panel_bytes == GP_FEED_LINE_BYTES);
+                  gp_feed_set_panels(out, load->results[0]->type) && out->lines <= GP_PIPE_MOST_LINES;
+    if (is_box && out->panels > 1 && out->panel_bytes < GP_FEED_LINE_BYTES) {
+        /* The last panel holds columns that nothing reads, of the tensor or beyond it. */
+        out->panels = (out->panels * out->panel_bytes + GP_FEED_LINE_BYTES - 1) / GP_FEED_LINE_BYTES;
+        out->panel_bytes = GP_FEED_LINE_BYTES;
+    }
     return is_box ? GpUnpiped_None : GpUnpiped_Tile;
 }
 

@@ -303,6 +303,23 @@ local k = gpu.kernels(source("plain", "plain") .. source("transposed", "transpos
       let sum = acc + convert_tile::<f32>(c.load()) * 2.0f32 + convert_tile(add);
       c.store(convert_tile(sum));
   }
+  // Loops over tiles of different tensors one after the other, of which the second has others in its turns.
+  #[tile]
+  fn apart<const BM: i32, const BN: i32, const BK: i32>(
+      c: &mut Tensor<f32, {[BM, BN]}>, a: &Tensor<bf16, {[-1, -1]}>, b: &Tensor<bf16, {[-1, -1]}>,
+      d: &Tensor<bf16, {[-1, -1]}>, e: &Tensor<bf16, {[-1, -1]}>) {
+      let (i, j, _) = get_tile_block_id();
+      let (pa, pb) = (a.partition(shape![BM, BK]), b.partition(shape![BK, BN]));
+      let (pd, pe) = (d.partition(shape![BM, BK]), e.partition(shape![BK, BN]));
+      let mut acc = constant(0.0f32, shape![BM, BN]);
+      for l in 0..num_tiles(&pa, 1) { acc = mma(pa.load([i, l]), pb.load([l, j]), acc); }
+      for l in 0..num_tiles(&pd, 1) {
+          let (x, y) = (pd.load([i, l]), pe.load([l, j]));
+          if l == 1 { acc = mma(pa.load([i, l]), pb.load([l, j]), acc); }
+          acc = mma(x, y, acc);
+      }
+      c.store(acc);
+  }
   // Divisions behind a product: of each number by each.
   #[tile]
   fn divided<const BM: i32, const BN: i32, const BK: i32>(
@@ -719,6 +736,27 @@ for _, shape in ipairs { { 128, 64, 256, 128 }, { 128, 128, 136, 264 } } do
   end)
 end
 
+do
+  local a, b = small_numbers(136, 136, 1), small_numbers(136, 136, 4)
+  local wanted, bt = product(a, transpose(b)), transpose(b)
+  for i, row in ipairs(wanted) do
+    for j, sum in ipairs(row) do
+      row[j] = 2 * sum
+      for l = 65, 128 do row[j] = row[j] + a[i][l] * bt[j][l] end
+    end
+  end
+  local function tensor(t) return gpu.from_table(t, "bf16") end
+  for _, bm in ipairs { 64, 128 } do
+    each_schedule("apart " .. bm, { {}, { persistent = false }, { stages = 2 }, { cluster = 2 } }, function(title, schedule)
+      local c, f = gpu.zeros { 136, 136 }, k.apart:with { BK = 64 }:with(schedule)
+      local args = { tensor(a), tensor(b), tensor(a), tensor(b) }
+      f(c:tiles { bm, 64 }, table.unpack(args)):sync()
+      check(title, c:to_table(), wanted, 0)
+      check_piped(title, schedule, f:info(c:tiles { bm, 64 }, table.unpack(args)))
+    end)
+  end
+end
+
 -- Quotients are those of the CPU, to the last bit.
 do
   local SPECIAL = {
@@ -798,7 +836,7 @@ local ATTENTION_SCHEDULES = {
   { warps = 16 },
 }
 for _, case in ipairs {
-  { 128, 256, 64, 64, 64, "attention" }, { 256, 128, 128, 128, 64, "attention" }, { 128, 384, 64, 128, 64, "attention" },
+  { 128, 256, 64, 64, 64, "attention" }, { 128, 192, 96, 64, 64, "attention" }, { 128, 128, 80, 128, 64, "attention" }, { 256, 128, 128, 128, 64, "attention" }, { 128, 384, 64, 128, 64, "attention" },
   { 192, 192, 64, 64, 64, "attention" }, { 256, 256, 64, 128, 64, "attention", true }, { 256, 256, 64, 128, 64, "masked", true },
   { 256, 384, 64, 128, 64, "attention", false, true }, { 512, 192, 64, 256, 64, "attention" }, { 256, 256, 64, 256, 64, "masked", true },
 } do
