@@ -42,6 +42,8 @@ static const GpShapeLayout *access_layout(GpEmit *e, const GpInst *inst) {
     const GpShapeLayout *s = gp_gpu_layout_of(e, v);
     uint32_t vector = 16u / gp_elem_info[v->type->elem].bytes;
     int64_t numel = 0;
+    if (e->pipe && e->pipe->keeps_layouts)
+        return s;
     bool is_small = !gp_shape_numel(&s->shape, &numel) || numel < (int64_t)vector * gp_tile_gpu_threads(e);
     if (inst->op != GpOp_StoreTile || is_small || !gp_gpu_takes_vectors(e, inst->operands[0]) ||
         gp_layout_run(s->layout) >= vector || ((e->pipe || e->async) && fills_sectors(s->layout, v->type->elem)))

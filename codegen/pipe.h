@@ -101,6 +101,7 @@ struct GpPipe {
     LLVMValueRef *map_params;
     uint64_t shared_bytes;
     uint64_t exchange_at, exchange_room, exchange_bytes; /* planned; used */
+    bool keeps_layouts; /* stores go without the exchange buffer, which has no room */
     LLVMValueRef shared;   /* dynamic shared memory */
     GpMap turn_opens, turn_closes; /* a turn's first product; the last, or what it is given before */
     GpPipeRole role;

@@ -103,7 +103,7 @@ LLVMValueRef gp_pipe_exchange(GpEmit *e, uint64_t bytes) {
 bool gp_pipe_wants_more(const GpEmit *e, uint64_t *exchange) {
     if (!e->pipe || e->pipe->exchange_bytes <= e->pipe->exchange_room)
         return false;
-    *exchange = e->pipe->exchange_bytes;
+    *exchange = e->pipe->keeps_layouts ? GP_PIPE_SHARED : e->pipe->exchange_bytes;
     return true;
 }
 

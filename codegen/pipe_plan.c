@@ -191,21 +191,29 @@ static GpUnpiped ask_all(Survey *s) {
     return s->why;
 }
 
+static GpPipe *try_plan(GpEmit *e, uint32_t most, bool keeps_layouts) {
+    GpPipe *p = GP_NEW(e->arena, GpPipe);
+    Survey s = {.e = e, .pipe = p, .most = most};
+    p->keeps_layouts = keeps_layouts;
+    p->exchange_room = keeps_layouts ? EXCHANGE_RESERVE : GP_MAX(e->exchange_room, (uint64_t)EXCHANGE_RESERVE);
+    p->uses = gp_ir_count_uses(e->fn, e->arena);
+    e->unpiped = ask_all(&s);
+    return e->unpiped == GpUnpiped_None ? p : NULL;
+}
+
 /* With as many warpgroups as have the registers for it; NULL: it runs as other tile kernels do. More than two
 ** hide each other's work between products; where there is none, two are faster: they read less of the
 ** operands again (256 x 128 on one H200: 717 TFLOP/s to 688). */
 static GpPipe *find_plan(GpEmit *e, const Products *products) {
-    uint32_t most = products->is_made || e->fn->schedule.warps ? MOST_WARPGROUPS : 2;
-    for (; most > 1; most /= 2) {
-        GpPipe *p = GP_NEW(e->arena, GpPipe);
-        Survey s = {.e = e, .pipe = p, .most = most};
-        p->exchange_room = GP_MAX(e->exchange_room, (uint64_t)EXCHANGE_RESERVE);
-        p->uses = gp_ir_count_uses(e->fn, e->arena);
-        e->unpiped = ask_all(&s);
-        if (e->unpiped == GpUnpiped_None)
-            return p;
-    }
-    return NULL;
+    uint32_t first = products->is_made || e->fn->schedule.warps ? MOST_WARPGROUPS : 2;
+    GpPipe *p = NULL;
+    for (uint32_t most = first; most > 1 && !p; most /= 2)
+        p = try_plan(e, most, false);
+    bool is_tight = e->unpiped == GpUnpiped_Shared && e->exchange_room > EXCHANGE_RESERVE &&
+                    e->exchange_room < GP_PIPE_SHARED;
+    for (uint32_t most = first; most > 1 && !p && is_tight; most /= 2)
+        p = try_plan(e, most, true);
+    return p;
 }
 
 void gp_pipe_plan(GpEmit *e) {

@@ -1,0 +1,381 @@
+-- The kernels of schedules.lua.
+return [[
+  #[tile]
+  fn carried<const BM: i32, const BN: i32, const BK: i32>(
+      c: &mut Tensor<f32, {[BM, BN]}>, a: &Tensor<bf16, {[-1, -1]}>, b: &Tensor<bf16, {[-1, -1]}>) {
+      let (i, j, _) = get_tile_block_id();
+      let (pa, pb) = (a.partition(shape![BM, BK]), b.partition(shape![BK, BN]));
+      let mut acc = constant(0.0f32, shape![BM, BN]);
+      let end = num_tiles(&pa, 1);
+      let mut l = if i < end { i } else { 0 };
+      for _ in 0..end {
+          acc = mma(pa.load([i, l]), pb.load([l, j]), acc);
+          l = if l + 1 < end { l + 1 } else { 0 };
+      }
+      c.store(acc);
+  }
+  // What another loop counted decides where the tiles lie: as many turns as the block's row.
+  #[tile]
+  fn counted<const BM: i32, const BN: i32, const BK: i32>(
+      c: &mut Tensor<f32, {[BM, BN]}>, a: &Tensor<bf16, {[-1, -1]}>, b: &Tensor<bf16, {[-1, -1]}>) {
+      let (i, j, _) = get_tile_block_id();
+      let (pa, pb) = (a.partition(shape![BM, BK]), b.partition(shape![BK, BN]));
+      let mut acc = constant(0.0f32, shape![BM, BN]);
+      let end = num_tiles(&pa, 1);
+      let mut l = 0;
+      for _ in 0..i { l = if l + 1 < end { l + 1 } else { 0 }; }
+      for _ in 0..end {
+          acc = mma(pa.load([i, l]), pb.load([l, j]), acc);
+          l = if l + 1 < end { l + 1 } else { 0 };
+      }
+      c.store(acc);
+  }
+  // Tiles that are loaded, then others like them that are loaded and read, then the first are read.
+  #[tile]
+  fn amid<const BM: i32, const BN: i32, const BK: i32>(
+      c: &mut Tensor<f32, {[BM, BN]}>, a: &Tensor<bf16, {[-1, -1]}>, b: &Tensor<bf16, {[-1, -1]}>) {
+      let (i, j, _) = get_tile_block_id();
+      let (pa, pb) = (a.partition(shape![BM, BK]), b.partition(shape![BK, BN]));
+      let mut acc = constant(0.0f32, shape![BM, BN]);
+      let outer = pa.load([i, 2]);
+      for l in 0..num_tiles(&pa, 1) {
+          let (x, y) = (pa.load([i, l]), pb.load([l, j]));
+          if l != 1 { acc = mma(pa.load([i, 0]), pb.load([0, j]), acc); }
+          acc = mma(x, y, acc * 2.0f32);
+      }
+      acc = mma(outer, pb.load([2, j]), acc);
+      c.store(acc);
+  }
+  #[tile]
+  fn added<const BM: i32, const BN: i32, const BK: i32>(
+      c: &mut Tensor<f32, {[BM, BN]}>, a: &Tensor<bf16, {[-1, -1]}>, b: &Tensor<bf16, {[-1, -1]}>) {
+      let (i, j, _) = get_tile_block_id();
+      let (pa, pb) = (a.partition(shape![BM, BK]), b.partition(shape![BK, BN]));
+      let mut acc = c.load();
+      for l in 0..num_tiles(&pa, 1) {
+          acc = mma(pa.load([i, l]), pb.load([l, j]), acc);
+      }
+      c.store(acc);
+  }
+  #[tile]
+  fn attention<const BM: i32, const BN: i32, const D: i32, const CAUSAL: bool, const CAPPED: bool>(
+      o: &mut Tensor<f32, {[BM, D]}>, q: &Tensor<bf16, {[-1, D]}>, k: &Tensor<bf16, {[-1, D]}>,
+      v: &Tensor<bf16, {[-1, D]}>, scale: f32) {
+      let i = program_id(0);
+      let (pk, pv) = (k.partition(shape![BN, D]), v.partition(shape![BN, D]));
+      let tq = q.partition(shape![BM, D]).load([i, 0]);
+      let mut most = constant(f32::NEG_INFINITY, shape![BM, 1]);
+      let mut sum = constant(0.0f32, shape![BM, 1]);
+      let mut acc = constant(0.0f32, shape![BM, D]);
+      let all = if CAUSAL { i * BM / BN } else { num_tiles(&pk, 0) };
+      for j in 0..all {
+          let products = mma(tq, pk.load([j, 0]).transpose(), constant(0.0f32, shape![BM, BN]));
+          let scores = if CAPPED { tanh(products * scale, rounding::Approx) * (3.0 / scale) } else { products };
+          let next = max_tile(most, reduce_max(scores, 1).reshape(shape![BM, 1]) * scale);
+          let weights = exp2(scores * scale - next.broadcast(shape![BM, BN]));
+          let shrink = exp2(most - next);
+          sum = sum * shrink + reduce_sum(weights, 1).reshape(shape![BM, 1]);
+          acc = mma(convert_tile(weights), pv.load([j, 0]), acc * shrink.broadcast(shape![BM, D]));
+          most = next;
+      }
+      let end = if CAUSAL { ((i + 1) * BM + BN - 1) / BN } else { all };
+      for j in all..end {
+          let row = iota::<i32>(shape![BM]).reshape(shape![BM, 1]).broadcast(shape![BM, BN]) + i * BM;
+          let column = iota::<i32>(shape![BN]).reshape(shape![1, BN]).broadcast(shape![BM, BN]) + j * BN;
+          let products = mma(tq, pk.load([j, 0]).transpose(), constant(0.0f32, shape![BM, BN]));
+          let scores = select(ge_tile(row, column), products, constant(f32::NEG_INFINITY, shape![BM, BN]));
+          let next = max_tile(most, reduce_max(scores, 1).reshape(shape![BM, 1]) * scale);
+          let weights = exp2(scores * scale - next.broadcast(shape![BM, BN]));
+          let shrink = exp2(most - next);
+          sum = sum * shrink + reduce_sum(weights, 1).reshape(shape![BM, 1]);
+          acc = mma(convert_tile(weights), pv.load([j, 0]), acc * shrink.broadcast(shape![BM, D]));
+          most = next;
+      }
+      o.store(acc / sum.broadcast(shape![BM, D]));
+  }
+  #[tile]
+  fn masked<const BM: i32, const BN: i32, const D: i32>(
+      o: &mut Tensor<f32, {[BM, D]}>, q: &Tensor<bf16, {[-1, D]}>, k: &Tensor<bf16, {[-1, D]}>,
+      v: &Tensor<bf16, {[-1, D]}>, scale: f32) {
+      let i = program_id(0);
+      let (pk, pv) = (k.partition(shape![BN, D]), v.partition(shape![BN, D]));
+      let tq = q.partition(shape![BM, D]).load([i, 0]);
+      let mut most = constant(f32::NEG_INFINITY, shape![BM, 1]);
+      let mut sum = constant(0.0f32, shape![BM, 1]);
+      let mut acc = constant(0.0f32, shape![BM, D]);
+      for j in 0..((i + 1) * BM + BN - 1) / BN {
+          let products = mma(tq, pk.load([j, 0]).transpose(), constant(0.0f32, shape![BM, BN]));
+          let scores = if j < i * BM / BN { products } else {
+              let row = iota::<i32>(shape![BM]).reshape(shape![BM, 1]).broadcast(shape![BM, BN]) + i * BM;
+              let column = iota::<i32>(shape![BN]).reshape(shape![1, BN]).broadcast(shape![BM, BN]) + j * BN;
+              select(ge_tile(row, column), products, constant(f32::NEG_INFINITY, shape![BM, BN]))
+          };
+          let next = max_tile(most, reduce_max(scores, 1).reshape(shape![BM, 1]) * scale);
+          let weights = exp2(scores * scale - next.broadcast(shape![BM, BN]));
+          let shrink = exp2(most - next);
+          sum = sum * shrink + reduce_sum(weights, 1).reshape(shape![BM, 1]);
+          acc = mma(convert_tile(weights), pv.load([j, 0]), acc * shrink.broadcast(shape![BM, D]));
+          most = next;
+      }
+      o.store(acc / sum.broadcast(shape![BM, D]));
+  }
+  #[tile]
+  fn nested<const BM: i32, const BN: i32, const BK: i32>(c: &mut Tensor<f32, {[BM, BN]}>, a: &Tensor<bf16, {[-1, -1]}>, b: &Tensor<bf16, {[-1, -1]}>) {
+      let (i, j, _) = get_tile_block_id();
+      let (pa, pb) = (a.partition(shape![BM, BK]), b.partition(shape![BK, BN]));
+      let mut acc = constant(0.0f32, shape![BM, BN]);
+      for g in 0..num_tiles(&pa, 1) {
+          let first = pa.load([i, g]);
+          for l in 0..2 {
+              acc = mma(first, pb.load([g, j]), acc);
+              if l == 1 { acc = mma(pa.load([i, g]), pb.load([g, j]), acc); }
+          }
+          let other = pb.load([g, j]);
+          acc = mma(first, other, acc);
+      }
+      c.store(acc);
+  }
+  #[tile]
+  fn handed<const BM: i32, const BN: i32, const BK: i32>(c: &mut Tensor<f32, {[BM, BN]}>, a: &Tensor<bf16, {[-1, -1]}>, b: &Tensor<bf16, {[-1, -1]}>) {
+      let (i, j, _) = get_tile_block_id();
+      let (pa, pb) = (a.partition(shape![BM, BK]), b.partition(shape![BK, BN]));
+      let mut acc = constant(0.0f32, shape![BM, BN]);
+      let mut at = 0;
+      for g in 0..num_tiles(&pa, 1) {
+          acc = mma(pa.load([i, g]), pb.load([at, j]), acc);
+          at = at + 1;
+      }
+      for g in 0..num_tiles(&pa, 1) {
+          let h = num_tiles(&pa, 1) - 1 - g;
+          acc = mma(pa.load([i, h]), pb.load([h, j]), acc);
+      }
+      c.store(acc);
+  }
+  #[tile]
+  fn left<const BM: i32, const BN: i32, const BK: i32>(c: &mut Tensor<bf16, {[BM, BN]}>, a: &Tensor<bf16, {[-1, -1]}>, b: &Tensor<bf16, {[-1, -1]}>) {
+      let (i, j, _) = get_tile_block_id();
+      let (pa, pb) = (a.partition(shape![BM, BK]), b.partition(shape![BK, BN]));
+      let mut acc = constant(0.0f32, shape![BM, BN]);
+      'all: for _ in 0..4 {
+          for l in 0..num_tiles(&pa, 1) {
+              if l == 2 { break 'all; }
+              acc = mma(pa.load([i, l]), pb.load([l, j]), acc);
+          }
+      }
+      c.store(convert_tile(acc));
+  }
+  // Blocks that end at once, in a loop and behind it; loops that end by what only they know; divisors
+  // that are checked.
+  #[tile]
+  fn parting<const BM: i32, const BN: i32, const BK: i32>(
+      c: &mut Tensor<bf16, {[BM, BN]}>, a: &Tensor<bf16, {[-1, -1]}>, b: &Tensor<bf16, {[-1, -1]}>, one: i32) {
+      let (i, j) = (program_id(0) / one, program_id(1) % (2 * one));
+      if i == 3 { return; }
+      let (pa, pb) = (a.partition(shape![BM, BK]), b.partition(shape![BK, BN]));
+      let mut acc = constant(0.0f32, shape![BM, BN]);
+      let first = pa.load([i, 0]);
+      let mut l = 0;
+      while l < num_tiles(&pa, 1) / one {
+          if i == 2 && l == 1 { return; }
+          let y = pb.load([l / one, j]);
+          acc = mma(pa.load([i, l]), y, acc);
+          l += one;
+          if i == 1 && l == 3 { continue; }
+          acc = mma(first, pb.load([0, j]), acc);
+          assert!(one != 3);
+      }
+      let all = loop {
+          if l == 0 { break acc; }
+          l -= one;
+          acc = mma(pa.load([i, l]), pb.load([l, j]), acc);
+      };
+      if one < 0 { return; }
+      let third = iota::<i32>(shape![BM]) / one.broadcast(shape![BM]);
+      c.store(convert_tile(all + convert_tile::<f32>(third - third).reshape(shape![BM, 1]).broadcast(shape![BM, BN])));
+  }
+  #[tile]
+  fn decoded<T: ElementType, O: ElementType, const BM: i32, const BN: i32, const BK: i32>(
+      c: &mut Tensor<O, {[BM, BN]}>, a: &Tensor<T, {[-1, -1]}>, b: &Tensor<T, {[-1, -1]}>) {
+      let (i, j, _) = get_tile_block_id();
+      let (pa, pb) = (a.partition(shape![BM, BK]), b.partition(shape![BK, BN]));
+      let mut acc = constant(0.0f32, shape![BM, BN]);
+      for l in 0..num_tiles(&pa, 1) {
+          let second: Tile<T, {[BK, BN]}> = convert_tile(convert_tile::<f32>(pb.load([l, j])) * 2.0f32);
+          acc = mma(pa.load([i, l]), second, acc);
+      }
+      for l in 0..num_tiles(&pa, 1) {
+          let first: Tile<T, {[BM, BK]}> = convert_tile(convert_tile::<f32>(pa.load([i, l])) * 2.0f32);
+          acc = mma(first, pb.load([l, j]), acc);
+      }
+      c.store(convert_tile(acc));
+  }
+  #[tile]
+  fn whole<const BM: i32, const BN: i32, const BK: i32>(c: &mut Tensor<i32, {[BM, BN]}>, a: &Tensor<i8, {[-1, -1]}>, b: &Tensor<i8, {[-1, -1]}>) {
+      let (i, j, _) = get_tile_block_id();
+      let (pa, pb) = (a.partition(shape![BM, BK]), b.partition(shape![BN, BK]));
+      let mut acc = constant(0i32, shape![BM, BN]);
+      for l in 0..num_tiles(&pa, 1) {
+          acc = mma(pa.load([i, l]), pb.load([j, l]).transpose(), acc);
+      }
+      c.store(acc);
+  }
+  // From no turns to three: what was loaded once is given back on every way through.
+  #[tile]
+  fn uneven<const BM: i32, const BN: i32, const D: i32>(
+      o: &mut Tensor<f32, {[BM, D]}>, q: &Tensor<bf16, {[-1, D]}>, k: &Tensor<bf16, {[-1, D]}>,
+      v: &Tensor<bf16, {[-1, D]}>) {
+      let i = program_id(0);
+      let (pk, pv) = (k.partition(shape![BN, D]), v.partition(shape![BN, D]));
+      let tq = q.partition(shape![BM, D]).load([i, 0]);
+      let mut acc = constant(1.0f32, shape![BM, D]);
+      for j in 0..i % 4 {
+          let products = mma(tq, pk.load([j, 0]).transpose(), constant(0.0f32, shape![BM, BN]));
+          let scores = if j >= 2 { products * 0.5f32 } else { products };
+          acc = mma(convert_tile(scores), pv.load([j, 0]), acc);
+      }
+      o.store(acc);
+  }
+  // Masks in all turns that keep every element of most: keys of a window, of the causal half, of a length.
+  #[tile]
+  fn seen<const BM: i32, const BN: i32, const D: i32, const FORM: i32>(
+      o: &mut Tensor<f32, {[BM, D]}>, q: &Tensor<bf16, {[-1, D]}>, k: &Tensor<bf16, {[-1, D]}>,
+      v: &Tensor<bf16, {[-1, D]}>, scale: f32, window: i32, length: i32) {
+      let i = program_id(0);
+      let (pk, pv) = (k.partition(shape![BN, D]), v.partition(shape![BN, D]));
+      let tq = q.partition(shape![BM, D]).load([i, 0]);
+      let mut most = constant(-1.0e30f32, shape![BM, 1]);
+      let mut sum = constant(0.0f32, shape![BM, 1]);
+      let mut acc = constant(0.0f32, shape![BM, D]);
+      let row = (iota::<i32>(shape![BM]) + i * BM).reshape(shape![BM, 1]).broadcast(shape![BM, BN]);
+      let last = (length - 1) / BN;
+      for j in 0..num_tiles(&pk, 0) {
+          let column = (iota::<i32>(shape![BN]) + j * BN).reshape(shape![1, BN]).broadcast(shape![BM, BN]);
+          let s = mma(tq, pk.load([j, 0]).transpose(), constant(0.0f32, shape![BM, BN])) * scale;
+          let is_in = lt_tile(column, length.broadcast(shape![BM, BN]));
+          let s = if FORM == 0 {
+              let is_seen = ge_tile(row, column) & lt_tile(row - column, window.broadcast(shape![BM, BN])) & is_in;
+              select(is_seen, s, constant(-1.0e30f32, shape![BM, BN]))
+          } else if FORM == 1 {
+              if (j + 1) * BN > i * BM || j * BN < (i + 1) * BM - window || BN + BN * j - 1 >= length {
+                  let is_seen = ge_tile(row, column) & lt_tile(row - column, window.broadcast(shape![BM, BN])) & is_in;
+                  select(is_seen, s, constant(-1.0e30f32, shape![BM, BN]))
+              } else { s }
+          } else if FORM == 2 {
+              let is_hidden: Tile<f32, {[BM, BN]}> = convert_tile(!(ge_tile(row, column) & is_in) | le_tile(column + window, row));
+              s - is_hidden * 1.0e30f32
+          } else {
+              let s = if j != last { s } else { select(is_in, s, constant(-1.0e30f32, shape![BM, BN])) };
+              select(gt_tile(column, row) | ge_tile(row - column, window.broadcast(shape![BM, BN])), constant(-1.0e30f32, shape![BM, BN]), s)
+          };
+          let next = max_tile(most, reduce_max(s, 1).reshape(shape![BM, 1]));
+          let weights = exp2(s - next.broadcast(shape![BM, BN]));
+          let shrink = exp2(most - next);
+          sum = sum * shrink + reduce_sum(weights, 1).reshape(shape![BM, 1]);
+          acc = mma(convert_tile(weights), pv.load([j, 0]), acc * shrink.broadcast(shape![BM, D]));
+          most = next;
+      }
+      o.store(acc / sum.broadcast(shape![BM, D]));
+  }
+  // What is stored was loaded before, is stored again in each turn, and takes another tensor in.
+  #[tile]
+  fn updated<const BM: i32, const BN: i32, const BK: i32>(
+      c: &mut Tensor<bf16, {[BM, BN]}>, d: &mut Tensor<bf16, {[BM, BN]}>, a: &Tensor<bf16, {[-1, -1]}>,
+      b: &Tensor<bf16, {[-1, -1]}>, r: &Tensor<bf16, {[-1, -1]}>) {
+      let (i, j, _) = get_tile_block_id();
+      let (pa, pb) = (a.partition(shape![BM, BK]), b.partition(shape![BK, BN]));
+      let mut acc = constant(0.0f32, shape![BM, BN]);
+      for l in 0..num_tiles(&pa, 1) {
+          acc = mma(pa.load([i, l]), pb.load([l, j]), acc);
+          d.store(convert_tile(acc));
+      }
+      let add: Tile<bf16, {[BM, BN]}> = r.partition(shape![BM, BN]).load([i, j]);
+      let sum = acc + convert_tile::<f32>(c.load()) * 2.0f32 + convert_tile(add);
+      c.store(convert_tile(sum));
+  }
+  // Loops over tiles of different tensors one after the other, of which the second has others in its turns.
+  #[tile]
+  fn apart<const BM: i32, const BN: i32, const BK: i32>(
+      c: &mut Tensor<f32, {[BM, BN]}>, a: &Tensor<bf16, {[-1, -1]}>, b: &Tensor<bf16, {[-1, -1]}>,
+      d: &Tensor<bf16, {[-1, -1]}>, e: &Tensor<bf16, {[-1, -1]}>) {
+      let (i, j, _) = get_tile_block_id();
+      let (pa, pb) = (a.partition(shape![BM, BK]), b.partition(shape![BK, BN]));
+      let (pd, pe) = (d.partition(shape![BM, BK]), e.partition(shape![BK, BN]));
+      let mut acc = constant(0.0f32, shape![BM, BN]);
+      for l in 0..num_tiles(&pa, 1) { acc = mma(pa.load([i, l]), pb.load([l, j]), acc); }
+      for l in 0..num_tiles(&pd, 1) {
+          let (x, y) = (pd.load([i, l]), pe.load([l, j]));
+          if l == 1 { acc = mma(pa.load([i, l]), pb.load([l, j]), acc); }
+          acc = mma(x, y, acc);
+      }
+      c.store(acc);
+  }
+  // Divisions behind a product: of each number by each.
+  #[tile]
+  fn divided<const BM: i32, const BN: i32, const BK: i32>(
+      c: &mut Tensor<f32, {[BM, BN]}>, a: &Tensor<bf16, {[-1, -1]}>, b: &Tensor<bf16, {[-1, -1]}>,
+      above: &Tensor<f32, {[-1]}>, below: &Tensor<f32, {[-1]}>) {
+      let (i, j, _) = get_tile_block_id();
+      let (pa, pb) = (a.partition(shape![BM, BK]), b.partition(shape![BK, BN]));
+      let mut acc = constant(0.0f32, shape![BM, BN]);
+      for l in 0..num_tiles(&pa, 1) { acc = mma(pa.load([i, l]), pb.load([l, j]), acc); }
+      let above = above.load_tile(shape![BM], [i]).reshape(shape![BM, 1]).broadcast(shape![BM, BN]);
+      let below = below.load_tile(shape![BN], [j]).reshape(shape![1, BN]).broadcast(shape![BM, BN]);
+      c.store((acc * above) / below);
+  }
+  // A loop over heads around that over keys, of which each head has another number.
+  #[tile]
+  fn heads<const BM: i32, const BN: i32, const D: i32, const H: i32>(
+      o: &mut Tensor<f32, {[H, BM, D]}>, q: &Tensor<bf16, {[-1, -1, D]}>, k: &Tensor<bf16, {[-1, -1, D]}>,
+      v: &Tensor<bf16, {[-1, -1, D]}>, lengths: &Tensor<i32, {[-1]}>) {
+      let i = program_id(1);
+      let mut parts = o.partition_mut(shape![1, BM, D]);
+      let (pk, pv) = (k.partition(shape![1, BN, D]), v.partition(shape![1, BN, D]));
+      for h in 0..H {
+          let length = tile_to_scalar(lengths.load_tile(shape![1], [h]).reshape(shape![]));
+          let tq = q.partition(shape![1, BM, D]).load([h, i, 0]).reshape(shape![BM, D]);
+          let mut acc = constant(0.0f32, shape![BM, D]);
+          for j in 0..ceil_div(length, BN) {
+              let column = (iota::<i32>(shape![BN]) + j * BN).reshape(shape![1, BN]).broadcast(shape![BM, BN]);
+              let s = mma(tq, pk.load([h, j, 0]).reshape(shape![BN, D]).transpose(), constant(0.0f32, shape![BM, BN]));
+              let s = select(lt_tile(column, length.broadcast(shape![BM, BN])), s, constant(0.0f32, shape![BM, BN]));
+              acc = mma(convert_tile(s), pv.load([h, j, 0]).reshape(shape![BN, D]), acc);
+          }
+          parts.store(acc.reshape(shape![1, BM, D]), [h, 0, 0]);
+      }
+  }
+  // Comparisons of numbers that wrap, and loops of other first turns; products two in a turn.
+  #[tile]
+  fn bent<const BM: i32, const BN: i32, const BK: i32>(
+      c: &mut Tensor<f32, {[BM, BN]}>, a: &Tensor<bf16, {[-1, -1]}>, b: &Tensor<bf16, {[-1, -1]}>,
+      from: i32, step: i32, shift: i32, limit: i32) {
+      let (i, j, _) = get_tile_block_id();
+      let (pa, pb) = (a.partition(shape![BM, BK]), b.partition(shape![BK, BN]));
+      let mut acc = constant(0.0f32, shape![BM, BN]);
+      for l in from..from + num_tiles(&pa, 1) / 2 {
+          let t = 2 * (l - from);
+          acc += mma(pa.load([i, t]), pb.load([t, j]), constant(0.0f32, shape![BM, BN]));
+          let x = if (l + shift) * 5 > limit { acc * 2.0f32 } else { acc };
+          let x = if limit - 3 * l <= step { -x } else { x };
+          acc = mma(pa.load([i, t + 1]), pb.load([t + 1, j]), x);
+      }
+      c.store(acc);
+  }
+  // A loop that can be split, in a branch of a loop that could be too.
+  #[tile]
+  fn deep<const BM: i32, const BN: i32, const D: i32>(
+      o: &mut Tensor<f32, {[BM, D]}>, q: &Tensor<bf16, {[-1, D]}>, k: &Tensor<bf16, {[-1, D]}>,
+      v: &Tensor<bf16, {[-1, D]}>, n: i32, m: i32) {
+      let i = program_id(0);
+      let (pk, pv) = (k.partition(shape![BN, D]), v.partition(shape![BN, D]));
+      let tq = q.partition(shape![BM, D]).load([i, 0]);
+      let mut acc = constant(0.0f32, shape![BM, D]);
+      for j in 0..n {
+          let mut s = mma(tq, pk.load([j, 0]).transpose(), constant(0.0f32, shape![BM, BN]));
+          if j < m {
+              for l in 0..n { s = mma(tq, pk.load([l, 0]).transpose(), if l < m { s } else { s * 0.5f32 }); }
+          } else { s = s * 2.0f32; }
+          acc = mma(convert_tile(s), pv.load([j, 0]), acc);
+      }
+      o.store(acc);
+  }
+]]
