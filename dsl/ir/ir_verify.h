@@ -1,4 +1,4 @@
-/* Shared by ir_verify.c and ir_verify_sig.c. */
+/* Shared by ir_verify.c and the files of ir_verify_sig.h. */
 #ifndef GP_IR_VERIFY_H
 #define GP_IR_VERIFY_H
 
