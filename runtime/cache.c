@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -399,20 +400,20 @@ static void remove_entry(const GpRuntime *rt, const Entry *e) {
     gp_text_free(&path);
 }
 
-/* Removes the entries that were not used for longest. Selection, not a sort: few go at once. */
+static int compare_use(const void *a, const void *b) {
+    const Entry *x = a, *y = b;
+    return (x->used > y->used) - (x->used < y->used);
+}
+
+/* Removes the entries that were not used for longest. */
 static void clean(GpRuntime *rt) {
     Listing list = {0};
     list_entries(rt, &list, true);
     if (list.bytes > MAX_BYTES) {
-        while (list.bytes > KEEP_BYTES && list.len) {
-            size_t oldest = 0;
-            for (size_t i = 1; i < list.len; i++) {
-                if (list.at[i].used < list.at[oldest].used)
-                    oldest = i;
-            }
-            remove_entry(rt, &list.at[oldest]);
-            list.bytes -= list.at[oldest].bytes;
-            list.at[oldest] = list.at[--list.len];
+        qsort(list.at, list.len, sizeof *list.at, compare_use);
+        for (size_t i = 0; i < list.len && list.bytes > KEEP_BYTES; i++) {
+            remove_entry(rt, &list.at[i]);
+            list.bytes -= list.at[i].bytes;
         }
     }
     free_listing(rt, &list);

@@ -1,5 +1,6 @@
 /* The disk cache: round trips, every kind of damage, and many processes at once. */
 #include <dirent.h>
+#include <fcntl.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -313,11 +314,39 @@ static void test_full_disk(void **state) {
     assert_true(is_fine);
 }
 
+/* Files without blocks, in no order: the oldest go until three quarters of what may be are left. */
+static void test_cleaning(void **state) {
+    (void)state;
+    enum { FILES = 3000 };
+    const off_t bytes = 1 << 20;
+    char at[96], path[192];
+    snprintf(at, sizeof at, "%s/clean", dir);
+    mkdir(at, 0700);
+    for (uint32_t i = 0; i < FILES; i++) {
+        uint32_t age = i * 7 % FILES;
+        snprintf(path, sizeof path, "%s/%064x.gpc", at, age);
+        int fd = open(path, O_CREAT | O_WRONLY, 0600);
+        assert_true(fd >= 0 && ftruncate(fd, bytes) == 0);
+        struct timespec times[2] = {{1000 + age, 0}, {1000 + age, 0}};
+        assert_int_equal(futimens(fd, times), 0);
+        close(fd);
+    }
+    Cache c;
+    open_cache(&c, at);
+    assert_true(round_trip(&c, 1 << 20));
+    close_cache(&c);
+    for (uint32_t i = 0; i < FILES; i++) { /* 1536 MiB less what was put */
+        snprintf(path, sizeof path, "%s/%064x.gpc", at, i);
+        assert_int_equal(access(path, F_OK) == 0, i > FILES - 1536);
+    }
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_round_trip), cmocka_unit_test(test_text),
     cmocka_unit_test(test_cut),        cmocka_unit_test(test_bits),
     cmocka_unit_test(test_foreign),    cmocka_unit_test(test_processes),
     cmocka_unit_test(test_read_only),  cmocka_unit_test(test_full_disk),
+    cmocka_unit_test(test_cleaning),
 };
 
 static void remove_dir(void) {
