@@ -28,6 +28,12 @@ uint32_t gp_pipe_block_threads(const GpPipe *p) {
 
 /* ---- Which loads and products ------------------------------------------------------------ */
 
+/* The last panel may hold columns that nothing reads, of the tensor or beyond it. */
+static void widen_panels(GpFeed *f) {
+    f->panels = (f->panels * f->panel_bytes + GP_FEED_LINE_BYTES - 1) / GP_FEED_LINE_BYTES;
+    f->panel_bytes = GP_FEED_LINE_BYTES;
+}
+
 /* Why the accelerator cannot bring the load's tile. */
 static GpUnpiped ask_load(const GpEmit *e, const GpInst *load, GpFeed *out) {
     const GpIrParam *p = gp_feed_tensor(e, load);
@@ -39,11 +45,8 @@ static GpUnpiped ask_load(const GpEmit *e, const GpInst *load, GpFeed *out) {
         return GpUnpiped_Unaligned;
     bool is_box = load->imm.u == 0 && load->results[0]->type->shape.rank <= TMA_RANK &&
                   gp_feed_set_panels(out, load->results[0]->type) && out->lines <= GP_PIPE_MOST_LINES;
-    if (is_box && out->panels > 1 && out->panel_bytes < GP_FEED_LINE_BYTES) {
-        /* The last panel holds columns that nothing reads, of the tensor or beyond it. */
-        out->panels = (out->panels * out->panel_bytes + GP_FEED_LINE_BYTES - 1) / GP_FEED_LINE_BYTES;
-        out->panel_bytes = GP_FEED_LINE_BYTES;
-    }
+    if (is_box && out->panels > 1)
+        widen_panels(out);
     return is_box ? GpUnpiped_None : GpUnpiped_Tile;
 }
 
@@ -78,12 +81,14 @@ static void add_product(GpInst *inst, void *ud) {
     p->count++;
 }
 
-/* Which axis of an operand is innermost must suit its type. */
+/* Which axis of an operand is innermost must suit its type. Transposed, its panels are of whole lines. */
 static bool is_operand_fit(const GpFeedView *v, bool is_b, const GpWgmmaRow *row) {
     bool is_k_major = v->is_swapped == is_b;
     if (is_k_major)
         return v->feed->width % row->k == 0;
-    return row->has_transpose && v->feed->panel_bytes == GP_FEED_LINE_BYTES;
+    if (row->has_transpose)
+        widen_panels(v->feed);
+    return row->has_transpose;
 }
 
 /* Why an operand is not in shared memory. */
