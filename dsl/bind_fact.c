@@ -54,10 +54,12 @@ bool gp_bind_ask(GpModule *m, const GpLaunchAsk *ask, GpDiags *diags) {
         if (!diags)
             return false;
         GpDiag *d = gp_bind_refuse(&b, GpDiag_G0330, gp_bind_kernel_name(&b), check->what);
-        if (check->right.count)
-            gp_note_at(d, check->span, "tiles below %lld on axis %u, and there are %lld",
-                       (long long)gp_launch_value(&check->left, &facts).i, check->axis,
-                       (long long)gp_launch_value(&check->right, &facts).i);
+        GpLaunchRange value = gp_launch_range(&check->value, &facts);
+        if (value.least == INT64_MIN)
+            gp_note_at(d, check->span, "the tile index on axis %u is not known to be in range", check->axis);
+        else if (check->length.count)
+            gp_note_at(d, check->span, "tiles %lld to %lld on axis %u, and there are %lld", (long long)value.least,
+                       (long long)value.most, check->axis, (long long)gp_launch_range(&check->length, &facts).least);
         else
             gp_note_at(d, check->span, "it is needed here");
         return false;

@@ -24,40 +24,6 @@ static void find_check(GpInst *inst, void *ud) {
     a->check[inst->site] = inst;
 }
 
-static bool is_not_negative(const GpValue *v) {
-    GpScalar k;
-    v = gp_pass_settled((GpValue *)(uintptr_t)v);
-    if (gp_ir_const(v, &k))
-        return k.i >= 0;
-    const GpInst *loop = v->region ? v->region->owner : NULL;
-    if (loop && loop->op == GpOp_For && v->index == 0)
-        return is_not_negative(loop->operands[0]);
-    return v->inst && (v->inst->op == GpOp_ProgramId || v->inst->op == GpOp_Below);
-}
-
-/* The least number that the index is known to be below, as terms. */
-static bool find_limit(const Ask *a, GpValue *index, GpLaunchSide *out) {
-    index = gp_pass_settled(index);
-    const GpInst *loop = index->region ? index->region->owner : NULL;
-    if (loop && loop->op == GpOp_For && index->index == 0)
-        return gp_launch_side(a->copy, loop->operands[1], true, out);
-    if (!index->inst)
-        return false;
-    if (index->inst->op == GpOp_Below)
-        return gp_launch_side(a->copy, index->inst->operands[1], true, out);
-    GpBuilder b = {.fn = a->copy, .region = index->inst->parent, .before = index->inst};
-    GpScalar k;
-    if (gp_ir_const(index, &k)) {
-        b.before = b.region->first;
-        return gp_launch_side(a->copy, gp_build_int(&b, index->type->elem, k.i + 1), true, out);
-    }
-    if (index->inst->op != GpOp_ProgramId)
-        return false;
-    GpInst *count = gp_build(&b, GpOp_NumPrograms, NULL, 0, &index->type, 1);
-    count->axis = index->inst->axis;
-    return gp_launch_side(a->copy, count->results[0], true, out);
-}
-
 static void refuse(const Ask *a, const GpInst *inst, const char *why) {
     if (!a->lo->kernel->kernel.denies_checks)
         return;
@@ -69,33 +35,24 @@ static void refuse(const Ask *a, const GpInst *inst, const char *why) {
     a->lo->has_failed = true;
 }
 
-static void add_check(Ask *a, const GpInst *inst, GpLaunchSide left, GpLaunchSide right) {
-    const GpCheckSite *site = &a->copy->sites[inst->site];
-    GpLaunchCheck check = {left, right, inst->span, site->what ? site->what : "", site->axis};
-    GP_PUSH(a->lo->arena, &a->checks, check);
-    a->at_launch[inst->site] = true;
-}
-
 /* A check that the passes left. */
 static void visit(GpInst *inst, void *ud) {
     Ask *a = ud;
-    GpLaunchSide left, right = {0};
-    if (inst->op == GpOp_CheckIndex) {
-        bool is_known = is_not_negative(inst->operands[0]) &&
-                        find_limit(a, inst->operands[0], &left) &&
-                        gp_launch_side(a->copy, inst->operands[1], true, &right);
-        if (is_known)
-            add_check(a, inst, left, right);
-        else
-            refuse(a, inst, "this index is checked in the kernel");
-    } else if (inst->op == GpOp_Assert && a->copy->sites[inst->site].kind == GpCheck_Require) {
-        if (gp_launch_side(a->copy, inst->operands[0], false, &left))
-            add_check(a, inst, left, right);
-        else
-            refuse(a, inst, "what this relies on is checked in the kernel");
-    } else if (inst->op == GpOp_CheckDiv) {
+    if (inst->op == GpOp_CheckDiv)
         refuse(a, inst, "this divisor is checked in the kernel");
+    if (inst->op == GpOp_CheckDiv || a->check[inst->site] != inst)
+        return;
+    const GpCheckSite *site = &a->copy->sites[inst->site];
+    GpLaunchCheck check = {.span = inst->span, .what = site->what ? site->what : "", .axis = site->axis};
+    bool is_index = inst->op == GpOp_CheckIndex;
+    if (gp_launch_side(a->copy, inst->operands[0], is_index, &check.value) &&
+        (!is_index || gp_launch_side(a->copy, inst->operands[1], true, &check.length))) {
+        GP_PUSH(a->lo->arena, &a->checks, check);
+        a->at_launch[inst->site] = true;
+        return;
     }
+    refuse(a, inst, is_index ? "this index is checked in the kernel"
+                             : "what this relies on is checked in the kernel");
 }
 
 /* A check that the passes merged into one that is made at the launch goes with it. */

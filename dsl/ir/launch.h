@@ -1,16 +1,19 @@
 /* Checks that every launch makes instead of the kernel: comparisons of what is known of its arguments
-** and its grid, as rows of terms, operands before operations. */
+** and its grid, as rows of terms, operands before operations.
+**
+** A value that differs from block to block or from turn to turn is known as a range. */
 #ifndef GP_IR_LAUNCH_H
 #define GP_IR_LAUNCH_H
 
 #include "dsl/ir/ir.h"
 
 typedef struct GpLaunchTerm {
-    GpOp op;          /* const; dim; num_programs; else elementwise */
+    GpOp op;          /* const; dim; num_programs; program_id; for (its index), below; else elementwise */
     GpPred pred;
     GpElem elem;      /* of the result */
     uint8_t arg, axis;
     uint8_t operands; /* taken from the terms before */
+    bool varies;      /* from block to block or turn to turn */
     GpScalar value;   /* const */
 } GpLaunchTerm;
 
@@ -20,7 +23,7 @@ typedef struct GpLaunchSide {
 } GpLaunchSide;
 
 typedef struct GpLaunchCheck {
-    GpLaunchSide left, right; /* left <= right; right empty: left is true */
+    GpLaunchSide value, length; /* 0 <= value < length; length empty: value is true */
     GpSpan span;
     const char *what;
     uint8_t axis;
@@ -33,10 +36,15 @@ typedef struct GpLaunchFacts {
     const uint32_t *grid;
 } GpLaunchFacts;
 
-/* The value as terms in `out`; false when it depends on more than extents, the grid (with
-** `has_grid`) and constants. */
+/* The least and the greatest value that an integer or bool may have; nothing known: all of int64_t. */
+typedef struct GpLaunchRange {
+    int64_t least, most;
+} GpLaunchRange;
+
+/* The value as terms in `out`; false when it depends on more than extents, the grid and the place in
+** it (with `has_grid`) and constants. */
 bool gp_launch_side(const GpIrFn *fn, const GpValue *v, bool has_grid, GpLaunchSide *out);
-GpScalar gp_launch_value(const GpLaunchSide *side, const GpLaunchFacts *facts);
+GpLaunchRange gp_launch_range(const GpLaunchSide *side, const GpLaunchFacts *facts);
 bool gp_launch_holds(const GpLaunchCheck *check, const GpLaunchFacts *facts);
 GpLaunchCheck *gp_launch_copy(GpArena *arena, const GpLaunchCheck *checks, uint32_t count);
 

@@ -4,8 +4,8 @@ fn index(x: &Tensor<f32, {[-1]}>, n: i32) { let t = x.partition(shape![8]).load(
 //@ call index{grid = 1}(tensor f32 [64], 3)
 
 #[cutile::entry(deny_in_kernel_checks = true)]
-fn twice(x: &Tensor<f32, {[-1]}>) { let t = x.partition(shape![8]).load([2 * program_id(0)]); }
-//@ call twice{grid = 1}(tensor f32 [64])
+fn crossed(x: &Tensor<f32, {[-1]}>) { let t = x.partition(shape![8]).load([program_id(0) ^ 1]); }
+//@ call crossed{grid = 1}(tensor f32 [64])
 
 #[cutile::entry(deny_in_kernel_checks = true)]
 fn bound(x: &Tensor<f32, {[-1]}>) {
