@@ -28,6 +28,8 @@ LLVMValueRef gp_tile_is_inside(GpEmit *e, const GpInst *inst) {
     const GpShape *shape = gp_tile_shape(inst);
     const GpValue *mask = gp_tile_mask(inst);
     LLVMValueRef all = mask ? gp_emit_get(e, mask) : gp_emit_bool(e, true);
+    if (inst->is_whole)
+        return all;
     for (int a = 0; a < shape->rank; a++) {
         LLVMValueRef start = gp_tile_start(e, inst, a);
         LLVMValueRef end = LLVMBuildNSWAdd(e->b, start, gp_emit_i64(e, shape->dim[a]), "");

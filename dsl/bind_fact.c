@@ -43,16 +43,20 @@ static int64_t extent(const void *ud, uint32_t arg, uint32_t axis) {
     return axis < args[arg].shape.rank ? args[arg].shape.dim[axis] : 0;
 }
 
-bool gp_bind_ask(GpModule *m, const GpLaunchAsk *ask, GpDiags *diags) {
+GpLeft gp_bind_ask(GpModule *m, const GpLaunchAsk *ask, GpDiags *diags) {
     GpLaunchFacts facts = {extent, ask->request->args, ask->instance->grid};
     GpBinder b = {.module = m, .arena = ask->arena, .diags = diags, .request = ask->request,
                   .kernel = ask->instance->kernel};
+    GpLeft left = GpLeft_Nothing;
     for (uint32_t i = 0; i < ask->count; i++) {
         const GpLaunchCheck *check = &ask->checks[i];
         if (gp_launch_holds(check, &facts))
             continue;
+        left = GP_MIN(left, check->is_whole ? GpLeft_Edges : GpLeft_Checks);
+        if (check->is_whole)
+            continue;
         if (!diags)
-            return false;
+            break;
         GpDiag *d = gp_bind_refuse(&b, GpDiag_G0330, gp_bind_kernel_name(&b), check->what);
         GpLaunchRange value = gp_launch_range(&check->value, &facts);
         if (value.least == INT64_MIN)
@@ -62,7 +66,7 @@ bool gp_bind_ask(GpModule *m, const GpLaunchAsk *ask, GpDiags *diags) {
                        (long long)value.most, check->axis, (long long)gp_launch_range(&check->length, &facts).least);
         else
             gp_note_at(d, check->span, "it is needed here");
-        return false;
+        break;
     }
-    return true;
+    return left;
 }

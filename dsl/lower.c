@@ -288,8 +288,8 @@ static void run(GpSession *s, void *ud) {
         verify(&lo);
     if (!lo.has_failed)
         gp_lower_refute_checks(&lo);
-    if (!lo.has_failed && (lo.kernel->kernel.denies_checks || job->instance->asks_launch))
-        gp_lower_ask_checks(&lo);
+    if (!lo.has_failed && (lo.kernel->kernel.denies_checks || job->instance->left != GpLeft_Checks))
+        gp_lower_ask_launch(&lo);
     if (lo.has_failed)
         return;
     gp_ir_run_passes(lo.fn, GpPassStage_Semantic);

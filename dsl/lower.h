@@ -195,7 +195,7 @@ void gp_lower_close_scope(GpLower *lo, GpLowerScope scope);
 void gp_lower_refute_checks(GpLower *lo);
 
 /* ---- lower_ask.c */
-void gp_lower_ask_checks(GpLower *lo);
+void gp_lower_ask_launch(GpLower *lo);
 
 /* ---- lower_escape.c */
 void gp_lower_find_escaping(GpLower *lo, GpNode *body);

@@ -12,6 +12,7 @@ typedef struct Ask {
     GpInst **check;  /* of the copy, by site; removed when the passes proved it */
     bool *at_launch; /* by site */
     GP_VEC(GpLaunchCheck) checks;
+    GP_VEC(GpInst *) whole;
 } Ask;
 
 static void find_check(GpInst *inst, void *ud) {
@@ -78,22 +79,54 @@ static void take_out(GpInst *inst, void *ud) {
     gp_ir_remove(inst);
 }
 
-void gp_lower_ask_checks(GpLower *lo) {
-    Ask a = {.lo = lo};
-    if (lo->fn->site_count == 0)
+static void find_product(GpInst *inst, void *ud) { *(bool *)ud |= inst->op == GpOp_Mma; }
+
+/* The access and what has to hold for its tile to be whole, where only extents and the grid decide that. */
+static void find_whole(GpInst *inst, void *ud) {
+    Ask *a = ud;
+    GpLaunchCheck axes[GP_MAX_RANK];
+    bool is_store = inst->op == GpOp_StoreTile;
+    if ((inst->op != GpOp_LoadTile && !is_store) || inst->by_element)
         return;
-    a.copy = gp_ir_clone(lo->arena, lo->fn);
-    a.check = GP_NEW_ARRAY(lo->arena, GpInst *, lo->fn->site_count);
-    a.at_launch = GP_NEW_ARRAY(lo->arena, bool, lo->fn->site_count);
-    gp_ir_walk(a.copy, GpWalk_Before, find_check, &a);
-    gp_ir_run_passes(a.copy, GpPassStage_Optimize);
-    gp_ir_walk(a.copy, GpWalk_Before, visit, &a);
-    if (lo->has_failed || !a.checks.len)
+    const GpShape *tile = is_store ? &inst->operands[1]->type->shape : &inst->results[0]->type->shape;
+    for (uint8_t x = 0; x < tile->rank; x++) {
+        axes[x] = (GpLaunchCheck){.is_whole = true, .span = inst->span, .what = "", .axis = x};
+        if (!gp_launch_side(a->lo->fn, inst->operands[(is_store ? 2 : 1) + x], true, &axes[x].value) ||
+            !gp_launch_whole_tiles(a->lo->fn, inst->operands[0], x, tile->dim[x], &axes[x].length))
+            return;
+    }
+    for (uint8_t x = 0; x < tile->rank; x++)
+        GP_PUSH(a->lo->arena, &a->checks, axes[x]);
+    GP_PUSH(a->lo->arena, &a->whole, inst);
+}
+
+static void ask_checks(Ask *a) {
+    GpLower *lo = a->lo;
+    a->copy = gp_ir_clone(lo->arena, lo->fn);
+    a->check = GP_NEW_ARRAY(lo->arena, GpInst *, lo->fn->site_count);
+    a->at_launch = GP_NEW_ARRAY(lo->arena, bool, lo->fn->site_count);
+    gp_ir_walk(a->copy, GpWalk_Before, find_check, a);
+    gp_ir_run_passes(a->copy, GpPassStage_Optimize);
+    gp_ir_walk(a->copy, GpWalk_Before, visit, a);
+    if (lo->has_failed || !a->checks.len)
         return;
-    follow_merged(&a);
-    gp_ir_walk(lo->fn, GpWalk_Before, take_out, &a);
+    follow_merged(a);
+    gp_ir_walk(lo->fn, GpWalk_Before, take_out, a);
     gp_ir_apply_forwards(lo->fn);
     gp_ir_number(lo->fn);
+}
+
+void gp_lower_ask_launch(GpLower *lo) {
+    Ask a = {.lo = lo};
+    if (lo->fn->site_count)
+        ask_checks(&a);
+    /* Kernels with products copy tiles for later turns, also for those that a loop does not come to. */
+    bool has_product = false;
+    gp_ir_walk(lo->fn, GpWalk_Before, find_product, &has_product);
+    if (!has_product)
+        gp_ir_walk(lo->fn, GpWalk_Before, find_whole, &a);
     lo->fn->launch_checks = a.checks.at;
     lo->fn->launch_check_count = a.checks.len;
+    lo->fn->whole = a.whole.at;
+    lo->fn->whole_count = a.whole.len;
 }

@@ -76,6 +76,14 @@ typedef struct GpBindRequest {
 /* How a parameter takes its argument. */
 typedef enum GpPass { GpPass_Shared, GpPass_Unique, GpPass_Moved, GpPass_Scalar } GpPass;
 
+/* What a kernel looks after in its accesses to tiles; the launch knows the rest (dsl/ir/launch.h). */
+typedef enum GpLeft {
+    GpLeft_Checks,  /* that indices are in range, and what follows */
+    GpLeft_Edges,   /* tiles that reach beyond their tensors */
+    GpLeft_Nothing, /* no more than the launch cannot know */
+    GpLeft_count
+} GpLeft;
+
 /* Which code an instance needs: generics, block, and the launch facts of the design's variant
 ** key (dtype and rank follow from the generics and parameters). Bytes that are equal mean equal
 ** code; never a scalar's value. */
@@ -95,8 +103,7 @@ typedef struct GpInstance {
     } *args;
     uint32_t arg_count;
     bool equal_lens;
-    bool asks_launch;       /* not in the key: checks that extents and the grid decide are not in the
-                            ** code, but in GpIrFn.launch_checks */
+    GpLeft left;            /* not in the key */
     uint64_t key[2];        /* 128-bit hash of the parts that are the code */
 } GpInstance;
 
@@ -109,8 +116,8 @@ GpStatus gp_bind(GpModule *m, GpArena *arena, const GpBindRequest *request, GpDi
 ** assumed facts; the arguments of the request do not count. */
 GpStatus gp_bind_assumed(GpModule *m, GpArena *arena, const GpBindRequest *request, GpDiags *diags,
                          GpInstance **out);
-/* Asks the checks that launches make (GpIrFn.launch_checks): whether all hold. The first that does not is
-** reported, where there are `diags`. */
+/* Asks the checks that launches make (GpIrFn.launch_checks): what is left to the kernel. The first index out
+** of range is reported, where there are `diags`. */
 struct GpLaunchCheck;
 typedef struct GpLaunchAsk {
     GpArena *arena;
@@ -119,7 +126,7 @@ typedef struct GpLaunchAsk {
     const struct GpLaunchCheck *checks;
     uint32_t count;
 } GpLaunchAsk;
-bool gp_bind_ask(GpModule *m, const GpLaunchAsk *ask, GpDiags *diags);
+GpLeft gp_bind_ask(GpModule *m, const GpLaunchAsk *ask, GpDiags *diags);
 
 /* Builds the IR of an instance, discharges its obligations and runs the semantic passes. The
 ** function lives in `arena`. */

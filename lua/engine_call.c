@@ -109,6 +109,7 @@ static void instantiate(GpSession *s, void *ud) {
     Bind *b = ud;
     (void)s;
     b->status = gp_instantiate(b->kernel->module, b->arena, b->instance, b->diags, &b->fn);
+    if (b->status == GpStatus_Ok && b->instance->left == GpLeft_Nothing) gp_launch_mark_whole(b->fn);
     if (b->status == GpStatus_Ok)
         b->fn->schedule = gp_schedule_merge(
             asked_schedule(b->kernel), gp_kernel_schedule(&b->kernel->def->kernel, b->target.sm));
@@ -205,26 +206,33 @@ static void ask(GpSession *s, void *ud) {
     (void)s;
     GpLaunchAsk checks = {b->arena, &b->request, b->instance, v->checks, v->check_count};
     bool is_error = b->kernel->def->kernel.denies_checks;
-    b->instance->asks_launch = gp_bind_ask(b->kernel->module, &checks, is_error ? b->diags : NULL);
-    b->status = is_error && !b->instance->asks_launch ? GpStatus_Diagnostics : GpStatus_Ok;
+    b->instance->left = gp_bind_ask(b->kernel->module, &checks, is_error ? b->diags : NULL);
+    b->status = is_error && b->instance->left == GpLeft_Checks ? GpStatus_Diagnostics : GpStatus_Ok;
 }
 
-/* The code for a bound call. What its launch decides is not checked in the kernel; where the answer is
-** that an index is out of range, the kernel that finds and reports it is compiled then. */
+/* Code that leaves less to the launch does for one that knows more, but for checks, which cost more than the edges. */
+static GpLeft find_left(const GpVariant *v, GpLeft left) {
+    return left == GpLeft_Nothing && !v->exec[left] && v->exec[GpLeft_Edges] ? GpLeft_Edges : left;
+}
+
+/* The code for a bound call. What its launch knows is not looked after in the kernel; where it knows that an
+** index is out of range, the kernel that finds and reports it is compiled then. */
 static GpStatus find_exec(Bind *b, GpExec **out) {
-    b->variant = find_variant(b->kernel, b->instance->key, b->device);
-    b->instance->asks_launch = true;
+    GpInstance *instance = b->instance;
     GpStatus status = GpStatus_Ok;
     uint64_t start = gp_clock_ns();
+    b->variant = find_variant(b->kernel, instance->key, b->device);
+    instance->left = GpLeft_Edges;
     if (!b->variant) {
         status = make_function(b);
         if (status == GpStatus_Ok) status = add_variant(b);
     }
     if (status == GpStatus_Ok && b->variant->check_count) status = protect(b, ask);
     if (status != GpStatus_Ok) return status;
-    bool holds = b->instance->asks_launch;
-    GpExec **exec = holds ? &b->variant->exec : &b->variant->checked;
-    if (!holds) b->fn = NULL; /* it is without the checks */
+    instance->left = find_left(b->variant, instance->left);
+    if (b->fn && instance->left == GpLeft_Nothing) gp_launch_mark_whole(b->fn);
+    if (instance->left == GpLeft_Checks) b->fn = NULL; /* it is without them */
+    GpExec **exec = &b->variant->exec[instance->left];
     if (!*exec) {
         status = make_exec(b, exec);
         b->kernel->engine->stats.compile_ns += gp_clock_ns() - start;
@@ -402,7 +410,7 @@ static void bind_assumed(GpSession *s, void *ud) {
         .kernel = b->kernel->def, .named = o->named, .named_count = o->named_count};
     memcpy(request.block, o->block, sizeof request.block);
     b->status = gp_bind_assumed(b->kernel->module, b->arena, &request, b->diags, &b->instance);
-    if (b->status == GpStatus_Ok) b->instance->asks_launch = true;
+    if (b->status == GpStatus_Ok) b->instance->left = GpLeft_Edges;
 }
 
 GpStatus gp_kernel_emit(GpKernel *k, GpStage stage, const GpTarget *target, GpDiags *diags,

@@ -8,8 +8,7 @@ static void free_variants(GpSession *s, GpVariants *vs) {
     while (vs->first) {
         GpVariant *v = vs->first;
         vs->first = v->next;
-        gp_exec_release(v->exec);
-        gp_exec_release(v->checked);
+        for (int i = 0; i < GpLeft_count; i++) gp_exec_release(v->exec[i]);
         gp_arena_free(v->arena);
         gp_free(s, v, sizeof(*v));
     }

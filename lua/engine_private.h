@@ -31,9 +31,8 @@ typedef struct GpVariant {
     uint64_t key[2];
     GpSchedule schedule; /* asked for by the launch */
     GpDevice *device;
-    GpExec *exec;    /* for launches whose checks hold; NULL before the first */
-    GpExec *checked; /* makes those checks itself, for the others; NULL before the first */
-    GpArena *arena;  /* of the checks; NULL: there are none */
+    GpExec *exec[GpLeft_count]; /* by what is left to the kernel; NULL before it was needed */
+    GpArena *arena; /* of the checks; NULL: there are none */
     GpLaunchCheck *checks;
     uint32_t check_count;
     struct GpVariant *next;

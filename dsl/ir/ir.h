@@ -176,6 +176,7 @@ struct GpInst {
     GpMemScope scope;
     bool is_reverse;  /* scan */
     bool by_element;  /* load_tile, store_tile */
+    bool is_whole;    /* load_tile, store_tile */
     const char *text; /* print; in the function's arena */
 };
 
@@ -212,6 +213,8 @@ struct GpIrFn {
     struct GpIrGlobal *globals; /* the interpreter's memory of `global` operations, by name */
     struct GpLaunchCheck *launch_checks; /* dsl/ir/launch.h: asked by every launch */
     uint32_t launch_check_count;
+    GpInst **whole;         /* accesses to tiles that are whole where the launch's checks say so */
+    uint32_t whole_count;
     uint32_t next_id;
     GpMap types;            /* hash-consing; private to ir.c */
 };

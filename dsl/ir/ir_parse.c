@@ -275,6 +275,7 @@ static void set_attrs(Parser *p, GpInst *inst, const Attrs *from) {
     inst->scope = h->scope;
     inst->is_reverse = h->is_reverse;
     inst->by_element = h->by_element;
+    inst->is_whole = h->is_whole;
     inst->text = h->text;
 }
 

@@ -91,6 +91,20 @@ bool gp_launch_side(const GpIrFn *fn, const GpValue *v, bool has_grid, GpLaunchS
     return true;
 }
 
+bool gp_launch_whole_tiles(const GpIrFn *fn, const GpValue *v, uint8_t axis, int64_t extent, GpLaunchSide *out) {
+    int64_t dim = v->type->shape.dim[axis];
+    if (v->inst || v->region != fn->body)
+        return false;
+    GpLaunchTerm size = {.op = GpOp_Dim, .elem = GpElem_I64, .arg = fn->params[v->index].arg, .axis = axis};
+    if (dim != GP_DYNAMIC)
+        size = (GpLaunchTerm){.op = GpOp_Const, .elem = GpElem_I64, .value = {.elem = GpElem_I64, .i = dim}};
+    GpLaunchTerm tile = {.op = GpOp_Const, .elem = GpElem_I64, .value = {.elem = GpElem_I64, .i = extent}};
+    GpLaunchTerm count = {.op = GpOp_Div, .elem = GpElem_I64, .operands = 2};
+    *out = (GpLaunchSide){GP_NEW_ARRAY(fn->arena, GpLaunchTerm, 3), 3};
+    memcpy(out->terms, (GpLaunchTerm[]){size, tile, count}, 3 * sizeof size);
+    return true;
+}
+
 /* ---- Ranges ------------------------------------------------------------------------------- */
 
 static const GpLaunchRange unknown = {INT64_MIN, INT64_MAX};
@@ -174,6 +188,11 @@ bool gp_launch_holds(const GpLaunchCheck *check, const GpLaunchFacts *facts) {
     if (!check->length.count)
         return value.least == 1;
     return value.least >= 0 && value.most < gp_launch_range(&check->length, facts).least;
+}
+
+void gp_launch_mark_whole(GpIrFn *fn) {
+    for (uint32_t i = 0; i < fn->whole_count; i++)
+        fn->whole[i]->is_whole = true;
 }
 
 static GpLaunchSide copy_side(GpArena *arena, const GpLaunchSide *side) {

@@ -24,6 +24,7 @@ typedef struct GpLaunchSide {
 
 typedef struct GpLaunchCheck {
     GpLaunchSide value, length; /* 0 <= value < length; length empty: value is true */
+    bool is_whole; /* not of the kernel: for the accesses of GpIrFn.whole */
     GpSpan span;
     const char *what;
     uint8_t axis;
@@ -44,8 +45,12 @@ typedef struct GpLaunchRange {
 /* The value as terms in `out`; false when it depends on more than extents, the grid and the place in
 ** it (with `has_grid`) and constants. */
 bool gp_launch_side(const GpIrFn *fn, const GpValue *v, bool has_grid, GpLaunchSide *out);
+/* How many tiles of `extent` elements lie in the tensor `v` on an axis with all of their elements. */
+bool gp_launch_whole_tiles(const GpIrFn *fn, const GpValue *v, uint8_t axis, int64_t extent, GpLaunchSide *out);
 GpLaunchRange gp_launch_range(const GpLaunchSide *side, const GpLaunchFacts *facts);
 bool gp_launch_holds(const GpLaunchCheck *check, const GpLaunchFacts *facts);
+/* The accesses of fn->whole are to tiles that lie inside of their tensors. */
+void gp_launch_mark_whole(GpIrFn *fn);
 GpLaunchCheck *gp_launch_copy(GpArena *arena, const GpLaunchCheck *checks, uint32_t count);
 
 #endif

@@ -45,4 +45,47 @@ describe("the checks of a launch", function()
       if fails then assert.are.equal("G0402", (launch(kernel, fails))) end
     end)
   end
+
+  -- Rows of a matrix by tiles of 2 x 4 along a grid of two by two, and the same shifted by one row of tiles.
+  local function copies()
+    return gpu.kernels [[
+      #[tile]
+      fn copy(z: &mut Tensor<i32, {[2, 4]}>, x: &Tensor<i32, {[-1, -1]}>) { z.store(x.load_like(z) + x.load_like(z)); }
+      #[tile]
+      fn next(z: &mut Tensor<i32, {[2, 4]}>, x: &Tensor<i32, {[-1, -1]}>) {
+          z.store(x.load_tile(shape![2, 4], [program_id(0) + 1, program_id(1)]));
+      }
+      #[tile]
+      fn some(z: &mut Tensor<i32, {[2, 4]}>, x: &Tensor<i32, {[-1, -1]}>, row: i32) {
+          z.store(x.load_tile(shape![2, 4], [row, program_id(1)]));
+      }
+    ]]
+  end
+
+  -- The last element that was written, how many instances were made, and how many accesses are known to be whole.
+  local function run(kernel, rows, columns, ...)
+    local z, x = gpu.zeros({ rows, columns }, "i32"), gpu.ones({ rows, columns }, "i32")
+    local from = gpu.compile_stats().instantiated
+    kernel(z:tiles { 2, 4 }, x, ...):sync()
+    local made = gpu.compile_stats().instantiated - from
+    local _, whole = kernel:inspect("ir"):gsub("%[whole%]", "")
+    return { z:to_table()[rows][columns], made, whole }
+  end
+
+  it("know tiles that are whole", function()
+    local k = copies()
+    assert.are.same({ 2, 1, 3 }, run(k.copy, 4, 8))
+    assert.are.same({ 2, 1, 0 }, run(k.copy, 3, 8))
+    assert.are.same({ 2, 0, 0 }, run(k.copy, 5, 12))
+    assert.are.same({ 2, 0, 3 }, run(k.copy, 6, 12))
+    k = copies()
+    assert.are.same({ 2, 1, 0 }, run(k.copy, 3, 8))
+    assert.are.same({ 2, 0, 0 }, run(k.copy, 4, 8)) -- what is there does
+  end)
+
+  it("know tiles that are not", function()
+    assert.are.same({ 0, 1, 0 }, run(copies().next, 4, 8))
+    assert.are.same({ 1, 1, 1 }, run(copies().some, 4, 8, 1)) -- the store alone
+    assert.are.same({ 0, 1, 1 }, run(copies().some, 4, 8, 2))
+  end)
 end)
