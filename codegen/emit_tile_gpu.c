@@ -78,7 +78,8 @@ bool gp_tile_gpu_prepare(GpEmit *e) {
     GpDiag *d = gp_diag(e->diags, GpDiag_G0503, e->fn->span,
                         gp_arena_printf(e->arena, "%llu", (unsigned long long)s.numel),
                         gp_elem_info[s.elem].name);
-    gp_note(d, "at most %u 32-bit words fit %u warps", MOST_WORDS * threads, threads / 32);
+    gp_note(d, "at most %u 32-bit words fit %u warp%s", MOST_WORDS * threads, threads / 32,
+            gp_plural(threads / 32));
     gp_help(d, threads < MOST_THREADS ? "use smaller tiles, or more warps" : "use smaller tiles");
     e->refused = true;
     return false;

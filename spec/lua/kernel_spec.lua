@@ -214,12 +214,12 @@ describe("with", function()
       #[tile]
       fn own<const B: i32>(z: &mut Tensor<f32, {[B]}>) { z.store(z.load() + 1.0); }
     ]]
-    for _, case in ipairs { { 16384, 4, "8192", 4, ", or more warps" }, { 65536, nil, "32768", 16, "" } } do
+    for _, case in ipairs { { 4096, 1, "2048", "1 warp", ", or more warps" }, { 16384, 4, "8192", "4 warps", ", or more warps" }, { 65536, nil, "32768", "16 warps", "" } } do
       local extent, asked, words, warps, more = table.unpack(case)
       local own = m.own:with { B = extent, warps = asked }
       local _, err = pcall(own.inspect, own, "ptx", "sm_80")
       assert.are.equal("G0503", err.code)
-      local text = ("at most %s 32-bit words fit %d warps\n    = help: use smaller tiles%s\n"):format(words, warps, more)
+      local text = ("at most %s 32-bit words fit %s\n    = help: use smaller tiles%s\n"):format(words, warps, more)
       assert.is_truthy(tostring(err):find(text, 1, true), tostring(err))
     end
   end)
