@@ -18,6 +18,7 @@ local CLASSES = {
   map = { codes = "G0257" },
   ["launch-tile"] = { ours = "refused", codes = "G0255" },
   checked = { ours = "accepted" },
+  launched = { ours = "accepted" },
   limitation = { ours = "accepted" },
   ["ill-shaped"] = { ours = "refused", codes = "G0153" },
   large = { ours = "refused", codes = "G0254" },
