@@ -552,7 +552,7 @@ static void test_many(void **state) {
     World w, lender;
     GpTensor *memory;
     open_memory(&w, &lender, &memory);
-    double few = INFINITY, many = INFINITY;
+    double few = (double)INFINITY, many = (double)INFINITY;
     for (int i = 0; i < 3; i++) {
         few = fmin(few, time_many(&w, memory, MEMORY / 32));
         many = fmin(many, time_many(&w, memory, MEMORY));
