@@ -115,6 +115,7 @@ struct GpPipe {
 typedef struct GpPipeRegisters {
     uint8_t producer, consumer; /* that each role goes on with; 0: as launched */
     uint8_t sums;               /* of consumers' that may hold sums */
+    uint8_t rotated;            /* and operands of products beside them, in a rotated loop */
 } GpPipeRegisters;
 
 /* pipe_plan.c */

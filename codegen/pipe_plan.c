@@ -13,9 +13,9 @@ enum {
 /* By number of consumer warpgroups. Together the roles have no more than the block was launched with:
 ** the register file divided by its threads is 168 with three warpgroups and 96 with five. */
 static const GpPipeRegisters registers[MOST_WARPGROUPS + 1] = {
-    [1] = {.sums = 208},
-    [2] = {.producer = 40, .consumer = 232, .sums = 208},
-    [4] = {.producer = 32, .consumer = 112, .sums = 64},
+    [1] = {.sums = 208, .rotated = 200},
+    [2] = {.producer = 40, .consumer = 232, .sums = 208, .rotated = 200},
+    [4] = {.producer = 32, .consumer = 112, .sums = 64, .rotated = 80},
 };
 
 const GpPipeRegisters *gp_pipe_registers(const GpPipe *p) { return &registers[p->warpgroups]; }

@@ -141,8 +141,20 @@ static void find_dropped(Skew *s) {
             gp_map_set(s->fn->arena, &s->dropped, inst, NULL);
 }
 
+static int64_t words_of(const GpIrType *t) {
+    int64_t numel = 0;
+    (void)gp_shape_numel(&t->shape, &numel);
+    return numel * gp_elem_info[t->elem].bits / 32;
+}
+
+/* p's sums, and what q works on and adds to, are alive together. */
+static bool fits_registers(const Skew *s) {
+    int64_t words = words_of(s->p->results[0]->type) + words_of(s->q->operands[0]->type) + words_of(s->q->results[0]->type);
+    return words / gp_pipe_tile_threads(s->pipe) <= gp_pipe_registers(s->pipe)->rotated;
+}
+
 static bool can_skew(Skew *s) {
-    return is_one(s->loop->operands[2]) && find_products(s) && find_load(s);
+    return is_one(s->loop->operands[2]) && find_products(s) && fits_registers(s) && find_load(s);
 }
 
 /* ---- Rotating ---------------------------------------------------------------------------- */

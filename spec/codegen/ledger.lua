@@ -31,6 +31,7 @@ local KERNELS = {
   { "attention_causal_d128", attention.source("causal", "k"), "BM=128,N=16,D=128" },
   { "attention_full_d64", attention.source("full", "k"), "BM=128,N=16,D=64" },
   { "attention_causal_d64", attention.source("causal", "k"), "BM=128,N=16,D=64" },
+  { "attention_full_d64_long", attention.source("full", "k"), "BM=128,N=32,D=64" },
   { "attention_full_d64_wide", attention.source("full", "k"), "BM=256,N=8,D=64,cluster=2" },
   { "gemm_bf16_sm80", gemm("plain", "k"), "T=bf16,O=bf16,BM=128,BN=128,BK=32", "sm_80" },
   { "gemm_tf32_sm80", gemm("transposed", "k"), "T=tf32,O=f32,BM=128,BN=128,BK=32", "sm_80" },
