@@ -339,7 +339,7 @@ enum { REGISTERS = 4 }; /* whose code may be mixed */
 
 /* Elementwise instructions in a row on tiles of one layout, with constants and scalars between them. */
 typedef struct Run {
-    const GpInst *end; /* behind its last */
+    const GpInst *end; /* behind its last, and behind its first where that is none */
     uint32_t tiles;
     bool has_branch; /* code of an element that branches */
 } Run;
@@ -384,13 +384,12 @@ static void keep_here(GpEmit *e, const Elementwise *x, uint32_t from, uint32_t t
 /* Where a division branches, what comes before and behind it is not mixed by the assembler: instruction
 ** after instruction, two tiles of a kernel whose registers are full of sums would be alive. */
 static Run find_run(GpEmit *e, const GpInst *first) {
-    Run run = {.end = first};
+    Run run = {.end = first->next};
     if (!e->pipe || e->pipe->role != GpPipe_Consumer || e->pipe->pending_count || !is_registers(first) ||
         gp_emit_flat_count(e, first->results[0]) < 2 * REGISTERS)
         return run;
     const GpShapeLayout *layout = gp_gpu_layout_of(e, first->results[0]);
-    for (; run.end; run.end = run.end->next) {
-        const GpInst *x = run.end;
+    for (const GpInst *x = first; x; x = x->next) {
         bool is_tile = is_registers(x) && gp_gpu_layout_of(e, x->results[0]) == layout;
         bool is_other = gp_ir_effect(x) == GpEffect_Pure && !x->region_count && !takes_tile(x) &&
                         (!makes_tile(x) || gp_gpu_is_uniform(x->results[0]));
@@ -398,6 +397,7 @@ static Run find_run(GpEmit *e, const GpInst *first) {
             break;
         run.tiles += is_tile;
         run.has_branch |= is_tile && is_branching(x);
+        run.end = x->next;
     }
     return run;
 }
@@ -430,11 +430,12 @@ static void emit_run(GpEmit *e, const GpInst *first, const Run *run) {
 bool gp_emit_region(GpEmit *e, const GpRegion *r) {
     const GpRegion *outer = e->region;
     e->region = r;
+    Run run = {.end = r->first};
     for (const GpInst *inst = r->first, *next; inst && !e->refused; inst = next) {
-        Run run = find_run(e, inst);
-        bool is_run = run.has_branch;
-        next = is_run ? run.end : inst->next;
-        if (is_run)
+        if (inst == run.end)
+            run = find_run(e, inst);
+        next = run.has_branch ? run.end : inst->next;
+        if (run.has_branch)
             emit_run(e, inst, &run);
         else
             emit_inst(e, inst);
