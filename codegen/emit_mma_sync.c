@@ -1,21 +1,18 @@
 /* Products by mma.sync whose operands lie in shared memory as feeds do, with their sums in registers.
 **
-** A warp has blocks of 16 x 8 sums (PTX ISA, "Matrix fragments for mma.m16n8k16"); of the operands it
-** reads 16 lines of 32 bytes at a time by ldmatrix, transposed where the lines go along k. Eight lines
-** of a chunk's column lie in different banks, which the swizzle sees to. The first operand may be in
-** registers: sums of a product are in the order that another's operand wants. */
+** A warp has blocks of 16 x 8 sums (PTX ISA, "Matrix fragments for mma.m16n8k16"), and reads the
+** operands as fragment.h has them. The first operand may be in registers: sums of a product are in the
+** order that another's operand wants. */
 #include "codegen/async.h"
 #include "codegen/emit_tile_gpu.h"
+#include "codegen/fragment.h"
 
 enum {
     ROWS = 16,       /* of a block */
     COLUMNS = 8,
     PAIR = 16,       /* columns that ldmatrix brings at a time */
-    STEP_BYTES = 32, /* of k */
-    WORDS = 4,       /* that ldmatrix brings */
     MOST_WORDS = 4,  /* of an operand's fragment */
-    SUMS = 4,
-    LINES = 8        /* whose swizzles differ */
+    SUMS = 4
 };
 
 static LLVMTypeRef i32(GpEmit *e) { return LLVMInt32TypeInContext(e->ctx); }
@@ -82,15 +79,12 @@ static LLVMValueRef byte_at(GpEmit *e, LLVMValueRef base, LLVMValueRef offset) {
     return LLVMBuildInBoundsGEP2(e->b, LLVMInt8TypeInContext(e->ctx), base, &offset, 1, "");
 }
 
-/* Chunks that a line's swizzle moves by, from the line's last bits. */
-static uint32_t swizzle_shift(const GpFeed *f) { return f->panel_bytes == 128 ? 0 : f->panel_bytes == 64 ? 1 : 2; }
-
 /* Of element (line, column), the byte offset in the tile. */
 static LLVMValueRef place_element(GpEmit *e, const GpFeed *f, uint32_t bytes, LLVMValueRef const *c) {
     LLVMValueRef line = LLVMBuildTrunc(e->b, c[0], i32(e), "");
     LLVMValueRef byte = scale(e, LLVMBuildTrunc(e->b, c[1], i32(e), ""), bytes);
     LLVMValueRef panel = LLVMBuildUDiv(e->b, byte, gp_emit_i32(e, f->panel_bytes), "");
-    LLVMValueRef swizzle = scale(e, shift(e, low(e, line, LINES), swizzle_shift(f)), GP_FEED_CHUNK_BYTES);
+    LLVMValueRef swizzle = scale(e, shift(e, low(e, line, GP_SWIZZLE_LINES), gp_fragment_shift(f)), GP_FEED_CHUNK_BYTES);
     byte = LLVMBuildXor(e->b, low(e, byte, f->panel_bytes), swizzle, "");
     byte = add(e, byte, scale(e, line, f->panel_bytes));
     return add(e, byte, scale(e, panel, (int64_t)f->lines * f->panel_bytes));
@@ -136,84 +130,8 @@ static void place_sources(GpEmit *e, Source *s, uint32_t count) {
         gp_gpu_barrier(e);
 }
 
-/* An operand in shared memory as this thread reads it: its own line and byte on it, and what the
-** swizzle makes of them. */
-typedef struct Operand {
-    const GpFeed *feed;
-    LLVMValueRef base;     /* address of the tile */
-    uint32_t bytes;        /* of an element */
-    bool is_along_k, is_b; /* its lines go along k */
-    LLVMValueRef lines, across; /* i32: byte offsets of the thread's line and, swizzled, on a line */
-    LLVMValueRef at[GP_FEED_LINE_BYTES / GP_FEED_CHUNK_BYTES]; /* addresses, by bits of the chunk */
-} Operand;
-
-/* Where the lane's words lie in 16 lines of two chunks. ldmatrix takes the addresses of eight lines
-** from eight lanes; with words, a lane has its own: a quad of lanes shares a line, or a column. */
-static void find_lane(GpEmit *e, const Operand *o, LLVMValueRef *line, LLVMValueRef *byte) {
-    LLVMValueRef lane = low(e, gp_gpu_thread(e), 32);
-    if (o->is_along_k && o->bytes == 4) {
-        *line = low(e, lane, 4);
-        *byte = scale(e, shift(e, lane, 2), 4);
-        return;
-    }
-    LLVMValueRef first = low(e, shift(e, lane, 3), 2), second = shift(e, lane, 4);
-    bool is_line_first = o->is_b == o->is_along_k;
-    *line = add(e, low(e, lane, LINES), scale(e, is_line_first ? first : second, LINES));
-    *byte = scale(e, is_line_first ? second : first, GP_FEED_CHUNK_BYTES);
-}
-
-/* `warp`: the first row, or column, of this warp. */
-static Operand open_operand(GpEmit *e, const Source *s, bool is_b, LLVMValueRef warp) {
-    const GpFeed *f = s->view.feed;
-    Operand o = {.feed = f, .base = s->base, .is_b = is_b, .is_along_k = s->view.is_swapped != is_b};
-    o.bytes = gp_elem_info[s->value->type->elem].bytes;
-    LLVMValueRef line, byte, panel = gp_emit_i32(e, 0);
-    find_lane(e, &o, &line, &byte);
-    LLVMValueRef swizzle = scale(e, shift(e, low(e, line, LINES), swizzle_shift(f)), GP_FEED_CHUNK_BYTES);
-    if (o.is_along_k) {
-        warp = scale(e, warp, o.bytes);
-        panel = LLVMBuildUDiv(e->b, warp, gp_emit_i32(e, f->panel_bytes), "");
-        byte = add(e, byte, low(e, warp, f->panel_bytes));
-    } else {
-        line = add(e, line, warp);
-    }
-    o.lines = add(e, scale(e, line, f->panel_bytes), scale(e, panel, (int64_t)f->lines * f->panel_bytes));
-    o.across = LLVMBuildXor(e->b, byte, swizzle, "");
-    return o;
-}
-
-/* The place `line` lines and `byte` bytes behind the thread's. Bits of the place on a line are not
-** added but exchanged: an address for each. */
-static LLVMValueRef place(GpEmit *e, Operand *o, uint32_t line, uint32_t byte) {
-    const GpFeed *f = o->feed;
-    uint32_t panel = byte / f->panel_bytes, swizzle = line % LINES >> swizzle_shift(f);
-    uint32_t bits = byte % f->panel_bytes ^ swizzle * GP_FEED_CHUNK_BYTES, part = bits / GP_FEED_CHUNK_BYTES;
-    gp_assert(bits % GP_FEED_CHUNK_BYTES == 0);
-    if (!o->at[part]) {
-        LLVMValueRef across = LLVMBuildXor(e->b, o->across, gp_emit_i32(e, bits), "");
-        o->at[part] = byte_at(e, o->base, add(e, o->lines, across));
-    }
-    LLVMValueRef rest = gp_emit_i32(e, ((int64_t)panel * f->lines + line) * f->panel_bytes);
-    return byte_at(e, o->at[part], rest);
-}
-
-/* Four words: 16 rows (or columns) from `first` on of step `step` of k. */
-static void read_words(GpEmit *e, Operand *o, uint32_t first, uint32_t step, LLVMValueRef *words) {
-    uint32_t per_step = STEP_BYTES / o->bytes;
-    if (o->is_along_k && o->bytes == 4) {
-        for (uint32_t i = 0; i < WORDS; i++) {
-            uint32_t half = o->is_b ? i % 2 : i / 2, eight = o->is_b ? i / 2 : i % 2;
-            LLVMValueRef at = place(e, o, step * per_step + half * 4, (first + eight * LINES) * o->bytes);
-            words[i] = LLVMBuildLoad2(e->b, i32(e), at, "");
-        }
-        return;
-    }
-    LLVMValueRef at = o->is_along_k ? place(e, o, step * per_step, first * o->bytes) : place(e, o, first, step * STEP_BYTES);
-    const char *name = o->is_along_k ? "llvm.nvvm.ldmatrix.sync.aligned.m8n8.x4.trans.b16"
-                                     : "llvm.nvvm.ldmatrix.sync.aligned.m8n8.x4.b16";
-    LLVMValueRef all = gp_emit_intrinsic(e, name, gp_emit_ptr_type(e, GpSpace_Shared), &at, 1);
-    for (unsigned i = 0; i < WORDS; i++)
-        words[i] = LLVMBuildExtractValue(e->b, all, i, "");
+static GpFragment open_operand(GpEmit *e, const Source *s, bool is_b, LLVMValueRef warp) {
+    return gp_fragment_open(e, &s->view, s->value->type->elem, is_b, s->base, warp);
 }
 
 /* ---- One product ------------------------------------------------------------------------- */
@@ -225,7 +143,7 @@ typedef struct Product {
     int32_t *rows, *columns; /* of this warp's blocks, from the warp's first */
     uint32_t down, across;
     uint32_t *places; /* of a sum: by (row / 8, column / 8, column % 2); its register */
-    Operand a, b;
+    GpFragment a, b;
     bool has_words;
     GpBound words;          /* the first operand in registers, by pairs */
     uint32_t *word_places;
@@ -329,18 +247,18 @@ static void multiply_block(GpEmit *e, Product *p, LLVMValueRef const *a, LLVMVal
 }
 
 static void multiply_step(GpEmit *e, Product *p, uint32_t step) {
-    LLVMValueRef *a = GP_NEW_ARRAY(e->arena, LLVMValueRef, (size_t)p->down * WORDS), b[WORDS];
+    LLVMValueRef *a = GP_NEW_ARRAY(e->arena, LLVMValueRef, (size_t)p->down * GP_FRAGMENT_WORDS), b[GP_FRAGMENT_WORDS];
     for (uint32_t i = 0; i < p->down; i++) {
         if (p->has_words)
-            take_words(e, p, p->rows[i], step, a + (size_t)i * WORDS);
+            take_words(e, p, p->rows[i], step, a + (size_t)i * GP_FRAGMENT_WORDS);
         else
-            read_words(e, &p->a, (uint32_t)p->rows[i], step, a + (size_t)i * WORDS);
+            gp_fragment_read(e, &p->a, (uint32_t)p->rows[i], step, a + (size_t)i * GP_FRAGMENT_WORDS);
     }
     for (uint32_t j = 0; j < p->across; j++) {
-        read_words(e, &p->b, (uint32_t)p->columns[j], step, b);
+        gp_fragment_read(e, &p->b, (uint32_t)p->columns[j], step, b);
         for (uint32_t i = 0; i < p->down; i++)
             for (int32_t half = 0; half < 2; half++)
-                multiply_block(e, p, a + (size_t)i * WORDS, b + (size_t)half * 2, p->rows[i], p->columns[j] + half * COLUMNS);
+                multiply_block(e, p, a + (size_t)i * GP_FRAGMENT_WORDS, b + (size_t)half * 2, p->rows[i], p->columns[j] + half * COLUMNS);
     }
 }
 

@@ -320,6 +320,8 @@ bool gp_pipe_load(GpEmit *e, const GpInst *inst) {
         return false;
     if (e->pipe->role == GpPipe_Producer)
         produce(e, f);
+    else if (f->group->channel->is_held)
+        gp_wgmma_hold(e, f);
     else if (!f->group->channel->is_ring && inst == f->group->closer)
         (void)gp_pipe_stage(e, f->group->channel);
     return true;

@@ -7,6 +7,7 @@
 ** 64; a thread's sums are as PTX's figure for m64nNk16 has them, and for operands from registers
 ** likewise. */
 #include "codegen/emit_tile_gpu.h"
+#include "codegen/fragment.h"
 #include "codegen/inline_ptx.h"
 #include "codegen/pipe.h"
 
@@ -70,14 +71,19 @@ static uint64_t swizzle_code(uint32_t panel_bytes) {
     return panel_bytes == 128 ? 1 : panel_bytes == 64 ? 2 : 3;
 }
 
+/* i32: in dynamic shared memory, of the feed's tile in the stage that is full. */
+static LLVMValueRef tile_offset(GpEmit *e, const GpFeed *f) {
+    GpChannel *c = f->group->channel;
+    LLVMValueRef at = LLVMBuildMul(e->b, gp_pipe_stage(e, c), gp_emit_i32(e, (int64_t)c->stage_bytes), "");
+    return LLVMBuildAdd(e->b, at, gp_emit_i32(e, (int64_t)(c->offset + f->offset)), "");
+}
+
 /* `line` is the first line (or, transposed, column) of the operand's part, a multiple of 8. */
 static Operand open_operand(GpEmit *e, const GpFeedView *v, bool is_b, LLVMValueRef line) {
     const GpFeed *f = v->feed;
-    GpChannel *c = f->group->channel;
     Operand o = {.is_transposed = v->is_swapped != is_b};
     uint64_t panel = (uint64_t)f->lines * f->panel_bytes, leading = 16;
-    LLVMValueRef at = LLVMBuildMul(e->b, gp_pipe_stage(e, c), gp_emit_i32(e, (int64_t)c->stage_bytes), "");
-    at = LLVMBuildAdd(e->b, at, gp_emit_i32(e, (int64_t)(c->offset + f->offset)), "");
+    LLVMValueRef at = tile_offset(e, f);
     uint64_t line_bytes = f->panel_bytes;
     if (o.is_transposed) {
         line_bytes = panel / (f->panel_bytes / gp_elem_info[f->load->results[0]->type->elem].bytes);
@@ -131,6 +137,22 @@ static GpBound pack_operand(GpEmit *e, const GpValue *v) {
     return out;
 }
 
+void gp_wgmma_hold(GpEmit *e, GpFeed *f) {
+    const GpPipe *p = e->pipe;
+    GpFeedView view = {f, f->is_swapped};
+    GpElem elem = f->load->results[0]->type->elem;
+    uint32_t height = f->is_swapped ? f->width : f->lines, depth = f->is_swapped ? f->lines : f->width;
+    uint32_t steps = depth / find_row(elem)->k, per_turn = MMA_ROWS * p->warpgroups, count = 0;
+    LLVMValueRef base = gp_pipe_at(e, tile_offset(e, f)), warp = LLVMBuildLShr(e->b, gp_gpu_thread(e), gp_emit_i32(e, 5), "");
+    warp = LLVMBuildMul(e->b, warp, gp_emit_i32(e, GP_FRAGMENT_ROWS), "");
+    GpFragment fragment = gp_fragment_open(e, &view, elem, false, base, warp);
+    f->words = gp_emit_bound_make(e, height / per_turn * steps * GP_FRAGMENT_WORDS);
+    for (uint32_t row = 0; row < height; row += per_turn)
+        for (uint32_t step = 0; step < steps; step++, count += GP_FRAGMENT_WORDS)
+            gp_fragment_read(e, &fragment, row, step, f->words.at + count);
+    gp_pipe_release(e, f->group->channel);
+}
+
 /* ---- One product ------------------------------------------------------------------------- */
 
 /* A product of a warpgroup: `turns` blocks of 64 rows, one inline PTX each. */
@@ -148,14 +170,15 @@ static Product product_of(GpEmit *e, const GpInst *inst) {
     Product p = {.inst = inst, .is_zero = is_zero(inst->operands[2]) || gp_wgmma_promotes(inst)};
     (void)gp_wgmma_find(inst, &p.a_row, &p.b_row);
     (void)gp_feed_view(&e->pipe->feeds, inst->operands[1], &p.b_view);
-    p.has_words = !gp_feed_view(&e->pipe->feeds, inst->operands[0], &p.a_view);
+    bool is_fed = gp_feed_view(&e->pipe->feeds, inst->operands[0], &p.a_view), is_held = is_fed && p.a_view.feed->group->channel->is_held;
+    p.has_words = !is_fed || is_held;
     const GpShape *to = &inst->results[0]->type->shape;
     p.turns = (uint32_t)to->dim[0] / (MMA_ROWS * e->pipe->warpgroups);
     p.n = (uint32_t)to->dim[1];
     p.steps = (uint32_t)inst->operands[0]->type->shape.dim[1] / p.a_row->k;
     p.b = open_operand(e, &p.b_view, true, gp_emit_i32(e, 0));
     if (p.has_words)
-        p.words = pack_operand(e, inst->operands[0]);
+        p.words = is_held ? p.a_view.feed->words : pack_operand(e, inst->operands[0]);
     return p;
 }
 
@@ -315,7 +338,8 @@ void gp_wgmma(GpEmit *e, const GpInst *inst) {
         gp_pipe_give_turn(e);
     if (goes_on)
         pipe->pending[pipe->pending_count - 1].sums.count = 0;
-    pipe->pending[pipe->pending_count++] = (GpPending){inst, p.sums, addend, p.words};
+    bool is_made = p.has_words && !p.a_view.feed;
+    pipe->pending[pipe->pending_count++] = (GpPending){inst, p.sums, addend, is_made ? p.words : (GpBound){NULL, 0}};
     GpBound out = gp_emit_bound_make(e, p.sums.count);
     for (uint32_t i = 0; i < out.count; i++)
         out.at[places[i]] = p.sums.at[i];

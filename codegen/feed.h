@@ -21,6 +21,8 @@ typedef struct GpFeed {
     struct GpGroup *group; /* pipe.h */
     uint32_t map;          /* index into GpImage.maps */
     bool is_shared;        /* each block of a cluster loads its part of the lines, for all */
+    bool is_swapped; /* of a channel that is held: as GpFeedView has it */
+    GpBound words;   /* then: its registers in the order of the products */
     struct GpAsyncLoop *loop; /* async.h; NULL: copied where it stands */
 } GpFeed;
 

@@ -23,6 +23,7 @@
 enum {
     GP_PIPE_SHARED = 227 * 1024, /* bytes of a block on sm_90 */
     GP_PIPE_MOST_STAGES = 8,
+    GP_PIPE_MOST_WARPGROUPS = 4,
     GP_PIPE_CLUSTER = 2,     /* blocks */
     GP_PIPE_MOST_LINES = 256 /* of a box */
 };
@@ -43,6 +44,7 @@ struct GpGroup {
 struct GpChannel {
     bool is_ring; /* false: one stage, given back where the region of its loads ends */
     bool is_shared; /* has a feed that is */
+    bool is_held;   /* no ring: first operand of products that is kept in registers, read at its load */
     uint32_t stages;
     uint64_t stage_bytes, offset; /* in dynamic shared memory */
     uint64_t barriers;            /* offset of full and empty of stage 0; 16 bytes a stage */
@@ -115,16 +117,22 @@ struct GpPipe {
 typedef struct GpPipeRegisters {
     uint8_t producer, consumer; /* that each role goes on with; 0: as launched */
     uint8_t sums;               /* of consumers' that may hold sums */
-    uint8_t rotated;            /* and operands of products beside them, in a rotated loop */
+    uint8_t operands;           /* and first operands of products beside them */
 } GpPipeRegisters;
 
 /* pipe_plan.c */
 /* Plans the function, or leaves e->pipe NULL when it has nothing to gain or needs what the roles
 ** cannot do. Adds the hidden parameters. */
 void gp_pipe_plan(GpEmit *e);
-const GpPipeRegisters *gp_pipe_registers(const GpPipe *p);
 uint32_t gp_pipe_block_threads(const GpPipe *p);
 uint32_t gp_pipe_tile_threads(const GpPipe *p); /* those that hold tiles */
+
+/* pipe_registers.c */
+const GpPipeRegisters *gp_pipe_registers(const GpPipe *p);
+int64_t gp_pipe_words(const GpPipe *p, const GpIrType *t); /* 32-bit, of a tile, in each thread */
+bool gp_pipe_fits_sums(const GpEmit *e, const GpPipe *p);
+/* Marks the first operands that are kept in registers from their load on. */
+void gp_pipe_find_held(GpEmit *e, GpPipe *p);
 
 /* pipe_channel.c */
 GpUnpiped gp_pipe_place_channels(GpEmit *e, GpPipe *p);
@@ -243,6 +251,7 @@ bool gp_wgmma_find(const GpInst *mma, const GpWgmmaRow **a, const GpWgmmaRow **b
 /* The product's sums are added to the accumulator, and take registers beside it. */
 bool gp_wgmma_promotes(const GpInst *mma);
 void gp_wgmma(GpEmit *e, const GpInst *inst);
+void gp_wgmma_hold(GpEmit *e, GpFeed *f); /* reads a held operand, and gives its stage back */
 /* Which register of the value's layout holds (turn of 64 rows, column / 8, row / 8 % 2, column % 2)
 ** of a thread's part, in this order. */
 uint32_t *gp_wgmma_places(GpEmit *e, const GpShapeLayout *s);

@@ -46,8 +46,8 @@ static bool add_branches(GpEmit *e, GpPipe *p, const GpGroup *g, const GpInst *f
 void gp_pipe_find_ends(GpEmit *e, GpPipe *p) {
     for (uint32_t i = 0; i < p->group_count; i++) {
         const GpGroup *g = &p->groups[i];
-        if (gp_pipe_leaves(g->closer->next, NULL))
-            continue; /* it is given back where the block ends there too */
+        if (g->channel->is_held || gp_pipe_leaves(g->closer->next, NULL))
+            continue; /* it is given back at its load, or where the block ends there too */
         const GpInst *loop = g->channel->is_ring ? NULL : last_loop(g);
         GpMap ends = {0};
         if (loop && add_branches(e, p, g, loop, &ends)) {

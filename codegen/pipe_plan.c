@@ -3,22 +3,11 @@
 
 enum {
     EXCHANGE_RESERVE = 8 * 1024,
-    MOST_WARPGROUPS = 4,
     WARPGROUP_ROWS = 64,
     WARPGROUP_THREADS = 128,
     WARPGROUP_WARPS = 4,
     TMA_RANK = 5
 };
-
-/* By number of consumer warpgroups. Together the roles have no more than the block was launched with:
-** the register file divided by its threads is 168 with three warpgroups and 96 with five. */
-static const GpPipeRegisters registers[MOST_WARPGROUPS + 1] = {
-    [1] = {.sums = 208, .rotated = 200},
-    [2] = {.producer = 40, .consumer = 232, .sums = 208, .rotated = 200},
-    [4] = {.producer = 32, .consumer = 112, .sums = 64, .rotated = 80},
-};
-
-const GpPipeRegisters *gp_pipe_registers(const GpPipe *p) { return &registers[p->warpgroups]; }
 
 uint32_t gp_pipe_tile_threads(const GpPipe *p) { return p->warpgroups * WARPGROUP_THREADS; }
 
@@ -138,44 +127,6 @@ static void check_product(GpInst *inst, void *ud) {
     note(s, is_fit ? ask_product(s, inst) : GpUnpiped_Rows);
 }
 
-/* ---- Registers --------------------------------------------------------------------------- */
-
-typedef struct Sums {
-    const uint32_t *uses;
-    int64_t most;
-} Sums;
-
-/* Whether the product adds to what another one beside it leaves to it alone: then it has its registers. */
-static bool takes_over(const Sums *s, const GpInst *mma) {
-    const GpValue *v = mma->operands[2];
-    while (v->inst && v->inst->parent == mma->parent && s->uses[v->id] == 1) {
-        if (v->inst->op == GpOp_Mma)
-            return true;
-        if (!gp_sig_info[gp_op_info[v->inst->op].sig].elementwise || !v->inst->operand_count)
-            return false;
-        v = v->inst->operands[0];
-    }
-    return false;
-}
-
-/* Sums of the products that stand beside each other are alive together. */
-static void count_sums(GpInst *inst, void *ud) {
-    Sums *s = ud;
-    int64_t numel = 0, sum = 0;
-    if (inst->op != GpOp_Mma)
-        return;
-    for (const GpInst *x = inst->parent->first; x; x = x->next)
-        if (x->op == GpOp_Mma && !takes_over(s, x) && gp_shape_numel(&x->results[0]->type->shape, &numel))
-            sum += gp_wgmma_promotes(x) ? 2 * numel : numel;
-    s->most = GP_MAX(s->most, sum);
-}
-
-static bool fits_registers(const GpEmit *e, const GpPipe *p) {
-    Sums s = {p->uses, 0};
-    gp_ir_walk((GpIrFn *)(uintptr_t)e->fn, GpWalk_Before, count_sums, &s);
-    return s.most / gp_pipe_tile_threads(p) <= registers[p->warpgroups].sums;
-}
-
 static GpUnpiped ask_all(Survey *s) {
     GpEmit *e = s->e;
     GpPipe *p = s->pipe;
@@ -189,7 +140,7 @@ static GpUnpiped ask_all(Survey *s) {
         note(s, gp_pipe_place_channels(e, p));
     if (s->why == GpUnpiped_None && !gp_pipe_jumps_fit(p))
         note(s, GpUnpiped_Jump);
-    if (s->why == GpUnpiped_None && !fits_registers(e, p))
+    if (s->why == GpUnpiped_None && !gp_pipe_fits_sums(e, p))
         note(s, GpUnpiped_Registers);
     if (s->why == GpUnpiped_None && !gp_pipe_slice(e, p))
         note(s, GpUnpiped_Slice);
@@ -210,7 +161,7 @@ static GpPipe *try_plan(GpEmit *e, uint32_t most, bool keeps_layouts) {
 ** hide each other's work between products; where there is none, two are faster: they read less of the
 ** operands again (256 x 128 on one H200: 717 TFLOP/s to 688). */
 static GpPipe *find_plan(GpEmit *e, const Products *products) {
-    uint32_t first = products->is_made || e->fn->schedule.warps ? MOST_WARPGROUPS : 2;
+    uint32_t first = products->is_made || e->fn->schedule.warps ? GP_PIPE_MOST_WARPGROUPS : 2;
     GpPipe *p = NULL;
     for (uint32_t most = first; most > 1 && !p; most /= 2)
         p = try_plan(e, most, false);
@@ -231,6 +182,7 @@ void gp_pipe_plan(GpEmit *e) {
     gp_pipe_schedule(e, p);
     if (!gp_pipe_loops_jump(e))
         gp_pipe_find_turns(e, p);
+    gp_pipe_find_held(e, p);
     gp_pipe_find_ends(e, p);
     gp_pipe_add_maps(e, p);
     gp_pipe_extend_abi(e, p);

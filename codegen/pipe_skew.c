@@ -141,16 +141,13 @@ static void find_dropped(Skew *s) {
             gp_map_set(s->fn->arena, &s->dropped, inst, NULL);
 }
 
-static int64_t words_of(const GpIrType *t) {
-    int64_t numel = 0;
-    (void)gp_shape_numel(&t->shape, &numel);
-    return numel * gp_elem_info[t->elem].bits / 32;
-}
-
 /* p's sums, and what q works on and adds to, are alive together. */
 static bool fits_registers(const Skew *s) {
-    int64_t words = words_of(s->p->results[0]->type) + words_of(s->q->operands[0]->type) + words_of(s->q->results[0]->type);
-    return words / gp_pipe_tile_threads(s->pipe) <= gp_pipe_registers(s->pipe)->rotated;
+    const GpValue *alive[] = {s->p->results[0], s->q->operands[0], s->q->results[0]};
+    int64_t words = 0;
+    for (size_t i = 0; i < GP_COUNT(alive); i++)
+        words += gp_pipe_words(s->pipe, alive[i]->type);
+    return words <= gp_pipe_registers(s->pipe)->operands;
 }
 
 static bool can_skew(Skew *s) {

@@ -1,0 +1,84 @@
+/* Reading operands of products from shared memory: fragment.h says how they lie. */
+#include "codegen/fragment.h"
+#include "codegen/emit_tile_gpu.h"
+
+static LLVMTypeRef i32(GpEmit *e) { return LLVMInt32TypeInContext(e->ctx); }
+static LLVMValueRef add(GpEmit *e, LLVMValueRef x, LLVMValueRef y) { return LLVMBuildAdd(e->b, x, y, ""); }
+static LLVMValueRef scale(GpEmit *e, LLVMValueRef x, int64_t by) { return LLVMBuildMul(e->b, x, gp_emit_i32(e, by), ""); }
+static LLVMValueRef shift(GpEmit *e, LLVMValueRef x, int64_t by) { return LLVMBuildLShr(e->b, x, gp_emit_i32(e, by), ""); }
+static LLVMValueRef low(GpEmit *e, LLVMValueRef x, int64_t limit) {
+    return LLVMBuildAnd(e->b, x, gp_emit_i32(e, limit - 1), "");
+}
+
+static LLVMValueRef byte_at(GpEmit *e, LLVMValueRef base, LLVMValueRef offset) {
+    return LLVMBuildInBoundsGEP2(e->b, LLVMInt8TypeInContext(e->ctx), base, &offset, 1, "");
+}
+
+uint32_t gp_fragment_shift(const GpFeed *f) { return f->panel_bytes == 128 ? 0 : f->panel_bytes == 64 ? 1 : 2; }
+
+/* Where the lane's words lie in 16 lines of two chunks. ldmatrix takes the addresses of eight lines
+** from eight lanes; with words, a lane has its own: a quad of lanes shares a line, or a column. */
+static void find_lane(GpEmit *e, const GpFragment *o, LLVMValueRef *line, LLVMValueRef *byte) {
+    LLVMValueRef lane = low(e, gp_gpu_thread(e), 32);
+    if (o->is_along_k && o->bytes == 4) {
+        *line = low(e, lane, 4);
+        *byte = scale(e, shift(e, lane, 2), 4);
+        return;
+    }
+    LLVMValueRef first = low(e, shift(e, lane, 3), 2), second = shift(e, lane, 4);
+    bool is_line_first = o->is_b == o->is_along_k;
+    *line = add(e, low(e, lane, GP_SWIZZLE_LINES), scale(e, is_line_first ? first : second, GP_SWIZZLE_LINES));
+    *byte = scale(e, is_line_first ? second : first, GP_FEED_CHUNK_BYTES);
+}
+
+GpFragment gp_fragment_open(GpEmit *e, const GpFeedView *v, GpElem elem, bool is_b, LLVMValueRef base, LLVMValueRef warp) {
+    const GpFeed *f = v->feed;
+    GpFragment o = {.feed = f, .base = base, .is_b = is_b, .is_along_k = v->is_swapped != is_b};
+    o.bytes = gp_elem_info[elem].bytes;
+    LLVMValueRef line, byte, panel = gp_emit_i32(e, 0);
+    find_lane(e, &o, &line, &byte);
+    LLVMValueRef swizzle = scale(e, shift(e, low(e, line, GP_SWIZZLE_LINES), gp_fragment_shift(f)), GP_FEED_CHUNK_BYTES);
+    if (o.is_along_k) {
+        warp = scale(e, warp, o.bytes);
+        panel = LLVMBuildUDiv(e->b, warp, gp_emit_i32(e, f->panel_bytes), "");
+        byte = add(e, byte, low(e, warp, f->panel_bytes));
+    } else {
+        line = add(e, line, warp);
+    }
+    o.lines = add(e, scale(e, line, f->panel_bytes), scale(e, panel, (int64_t)f->lines * f->panel_bytes));
+    o.across = LLVMBuildXor(e->b, byte, swizzle, "");
+    return o;
+}
+
+/* The place `line` lines and `byte` bytes behind the thread's. Bits of the place on a line are not
+** added but exchanged: an address for each. */
+static LLVMValueRef place(GpEmit *e, GpFragment *o, uint32_t line, uint32_t byte) {
+    const GpFeed *f = o->feed;
+    uint32_t panel = byte / f->panel_bytes, swizzle = line % GP_SWIZZLE_LINES >> gp_fragment_shift(f);
+    uint32_t bits = byte % f->panel_bytes ^ swizzle * GP_FEED_CHUNK_BYTES, part = bits / GP_FEED_CHUNK_BYTES;
+    gp_assert(bits % GP_FEED_CHUNK_BYTES == 0);
+    if (!o->at[part]) {
+        LLVMValueRef across = LLVMBuildXor(e->b, o->across, gp_emit_i32(e, bits), "");
+        o->at[part] = byte_at(e, o->base, add(e, o->lines, across));
+    }
+    LLVMValueRef rest = gp_emit_i32(e, ((int64_t)panel * f->lines + line) * f->panel_bytes);
+    return byte_at(e, o->at[part], rest);
+}
+
+void gp_fragment_read(GpEmit *e, GpFragment *o, uint32_t first, uint32_t step, LLVMValueRef *words) {
+    uint32_t per_step = GP_FRAGMENT_STEP_BYTES / o->bytes;
+    if (o->is_along_k && o->bytes == 4) {
+        for (uint32_t i = 0; i < GP_FRAGMENT_WORDS; i++) {
+            uint32_t half = o->is_b ? i % 2 : i / 2, eight = o->is_b ? i / 2 : i % 2;
+            LLVMValueRef at = place(e, o, step * per_step + half * 4, (first + eight * GP_SWIZZLE_LINES) * o->bytes);
+            words[i] = LLVMBuildLoad2(e->b, i32(e), at, "");
+        }
+        return;
+    }
+    LLVMValueRef at = o->is_along_k ? place(e, o, step * per_step, first * o->bytes) : place(e, o, first, step * GP_FRAGMENT_STEP_BYTES);
+    const char *name = o->is_along_k ? "llvm.nvvm.ldmatrix.sync.aligned.m8n8.x4.trans.b16"
+                                     : "llvm.nvvm.ldmatrix.sync.aligned.m8n8.x4.b16";
+    LLVMValueRef all = gp_emit_intrinsic(e, name, gp_emit_ptr_type(e, GpSpace_Shared), &at, 1);
+    for (unsigned i = 0; i < GP_FRAGMENT_WORDS; i++)
+        words[i] = LLVMBuildExtractValue(e->b, all, i, "");
+}
