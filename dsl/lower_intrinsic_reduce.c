@@ -93,13 +93,14 @@ static GpValue *combine_named(GpLower *lo, const GpLowerCall *call, GpValue *acc
     return gp_build2(&lo->b, x->type->elem == GpElem_Bool ? n->of_bools : n->op, acc, x);
 }
 
-/* What leaves every element as it is: 0, 1, and the ends of the range. */
+/* What leaves every element as it is: 0 (-0 of floats: 0 would change the sign of another), 1, and the ends of the
+** range. */
 static GpScalar identity_of(GpOp op, GpElem elem) {
     const GpElemInfo *e = &gp_elem_info[elem];
     GpScalar out = {.elem = elem};
     bool is_min = op == GpOp_Min;
     if (e->cls == GpClass_Float)
-        out.f = op == GpOp_Add ? 0.0 : op == GpOp_Mul ? 1.0 : is_min ? HUGE_VAL : -HUGE_VAL;
+        out.f = op == GpOp_Add ? -0.0 : op == GpOp_Mul ? 1.0 : is_min ? HUGE_VAL : -HUGE_VAL;
     else if (op == GpOp_Add || op == GpOp_Mul || op == GpOp_Xor)
         out.u = op == GpOp_Mul;
     else if (e->cls == GpClass_Int)

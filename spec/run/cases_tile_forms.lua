@@ -94,6 +94,14 @@ local function ahead(h, k)
   end
 end
 
+-- A sum of zeros has their sign, where they are all minus zero.
+local function signs(h, k)
+  local x, z = gpu.full({ 2, 64 }, -0.0), gpu.zeros { 2 }
+  x[{ 2, 9 }] = 0.0
+  k.row_sums:with { N = 64 }(z:tiles { 1 }, x):sync()
+  h.check(1 / z[1] == -math.huge and 1 / z[2] == math.huge, "sums of zeros: %s and %s", 1 / z[1], 1 / z[2])
+end
+
 local function floats(h, k)
   local x = gpu.arange(16)
   for _, n in ipairs { 0, 1, 4, 9 } do
@@ -146,7 +154,7 @@ end
 
 return function(h)
   local k
-  for _, case in ipairs { { "floats", floats }, { "integers", integers }, { "constructors", constructors }, { "six", six }, { "ahead", ahead } } do
+  for _, case in ipairs { { "floats", floats }, { "integers", integers }, { "constructors", constructors }, { "six", six }, { "ahead", ahead }, { "signs", signs } } do
     h.group("tile_forms." .. case[1], function()
       k = k or gpu.kernels(KERNELS, "cases_tile_forms")
       case[2](h, k)
