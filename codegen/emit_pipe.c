@@ -297,7 +297,7 @@ static void produce(GpEmit *e, const GpFeed *f) {
         c->now = read_counter(e, c->stage);
         wait_phase(e, stage_barrier(e, c, c->now, EMPTY), read_counter(e, c->phase));
         LLVMValueRef args[] = {stage_barrier(e, c, c->now, 0),
-                               gp_emit_i32(e, (int64_t)c->stage_bytes)};
+                               gp_emit_i32(e, (int64_t)f->group->copied)};
         call(e, "llvm.nvvm.mbarrier.arrive.expect.tx.scope.cta.space.cta", args, 2);
     }
     LLVMValueRef coord[GP_MAX_RANK] = {NULL};

@@ -64,9 +64,9 @@ bool gp_feed_set_panels(GpFeed *f, const GpIrType *type) {
     return f->panel_bytes > GP_FEED_CHUNK_BYTES;
 }
 
-uint64_t gp_feed_bytes(const GpFeed *f) {
-    return gp_align_up((uint64_t)f->lines * f->panel_bytes * f->panels, GP_FEED_ALIGN);
-}
+uint64_t gp_feed_copied(const GpFeed *f) { return (uint64_t)f->lines * f->panel_bytes * f->panels; }
+
+uint64_t gp_feed_bytes(const GpFeed *f) { return gp_align_up(gp_feed_copied(f), GP_FEED_ALIGN); }
 
 const GpIrParam *gp_feed_tensor(const GpEmit *e, const GpInst *load) {
     const GpValue *tensor = load->operands[0];

@@ -49,7 +49,8 @@ bool gp_feed_view(const GpFeeds *f, const GpValue *v, GpFeedView *out);
 bool gp_feed_set_panels(GpFeed *f, const GpIrType *type);
 /* What is known of the tensor that the load reads; NULL when the kernel made it. */
 const GpIrParam *gp_feed_tensor(const GpEmit *e, const GpInst *load);
-uint64_t gp_feed_bytes(const GpFeed *f);
+uint64_t gp_feed_copied(const GpFeed *f); /* bytes that its copies bring */
+uint64_t gp_feed_bytes(const GpFeed *f);  /* of a stage, to where the next tile may begin */
 /* The two axes of a tile that are not 1; false when there are more or fewer. */
 bool gp_feed_axes(const GpShape *shape, int axis[2]);
 /* Only axes of extent 1 come or go. */

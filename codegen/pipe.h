@@ -36,7 +36,7 @@ struct GpGroup {
     const GpRegion *region;
     const GpInst *first, *last;     /* the products */
     const GpInst *opener, *closer; /* its first load and its last */
-    uint64_t bytes;
+    uint64_t bytes, copied; /* of a stage; that arrive in it, which a tile of 16 x 16 is less of */
     GpChannel *channel;
 };
 

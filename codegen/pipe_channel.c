@@ -60,6 +60,7 @@ static bool make_groups(GpEmit *e, GpPipe *p) {
         f->group = g;
         f->offset = g->bytes;
         g->bytes += gp_feed_bytes(f);
+        g->copied += gp_feed_copied(f);
         g->opener = g->opener ? g->opener : f->load;
         g->closer = f->load;
     }

@@ -379,6 +379,69 @@ do
   end
 end
 
+-- First operands that are loaded once stay in registers where they fit and are 16 bits wide, but not what comes with a second
+-- one. The smallest tile of keys is half as large as what tiles lie apart.
+for _, case in ipairs {
+  { 64, 16, 16, 184, "bf16" }, { 64, 32, 80, 184, "f16" }, { 128, 16, 64, 248, "bf16" }, { 256, 16, 32, 264, "f16", 16 }, { 64, 16, 32, 120, "tf32" },
+} do
+  local bm, bn, depth, rows, dtype, warps = table.unpack(case)
+  local q, key, parts = small_numbers(rows, depth, 1), small_numbers(3 * bn - 8, depth, 4), {}
+  for j = 0, 2 do
+    local part = table.move(key, j * bn + 1, math.min((j + 1) * bn, #key), 1, {})
+    while #part < bn do part[#part + 1] = small_numbers(1, 0, 0)[1] end
+    for d = 1, depth do
+      for _, row in ipairs(part) do row[d] = row[d] or 0 end
+    end
+    parts[j] = product(q, part)
+  end
+  local wanted = { {}, {}, {}, {} }
+  for r = 1, rows do
+    local i = (r - 1) // bm
+    for _, w in ipairs(wanted) do w[r] = {} end
+    for col = 1, bn do
+      local function part(j, row) return parts[j][row or r][col] end
+      local twice = part(0) + part(1) + part(2)
+      for j = 0, i - 1 do twice = 2 * twice + part(j) end
+      local beside, around = 0, 0
+      for j = 0, 2 do
+        beside = 2 * beside + part(0) + part(j, r - (i - i // 2) * bm)
+        local row = r - (i - math.min(j, i)) * bm
+        if j <= i then around = around + part(0, row) + part(1, row) + part(2, row) end
+        for l = 1, j <= i and i - 1 or 0 do around = 2 * around + part(l, row) end
+      end
+      wanted[1][r][col], wanted[2][r][col], wanted[3][r][col], wanted[4][r][col] = twice, twice, around, beside
+    end
+  end
+  local first, second = gpu.from_table(q, dtype), gpu.from_table(key, dtype)
+  for form = dtype == "tf32" and 1 or 0, 3 do
+    local given = form > 0 and first or placed(transpose(q), dtype, 0)
+    each_schedule(("held %d %s %dx%dx%d"):format(form, dtype, bm, bn, depth), { {}, { persistent = false, stages = 2 } }, function(title, schedule)
+      local f = k.held:with { D = depth, FORM = form, warps = warps }:with(schedule)
+      local c = gpu.zeros { rows, bn }
+      f(c:tiles { bm, bn }, given, second):sync()
+      check(title, c:to_table(), wanted[form + 1], 0)
+      if not is_virtual or SM ~= 90 then return end
+      check_piped(title, schedule, f:info(c:tiles { bm, bn }, given, second))
+      local reads = f:inspect "ptx":match "ldmatrix[%w.]*"
+      local is_right = (reads ~= nil) == (dtype ~= "tf32" and form < 3) and (not reads or (reads:find "trans" ~= nil) == (form == 0))
+      wrong = wrong + (is_right and 0 or 1)
+      if not is_right then print(title .. ": reads by " .. tostring(reads)) end
+    end)
+  end
+end
+
+for _, shape in ipairs { { 64, 64, 16, 100, 168 }, { 128, 32, 256, 136, 96 } } do
+  local bm, bn, depth, m, n = table.unpack(shape)
+  local a, bt = small_numbers(m, depth, 1), small_numbers(n, depth, 4)
+  local ta, tb, wanted = gpu.from_table(a, "bf16"), gpu.from_table(transpose(bt), "bf16"), product(a, bt)
+  each_schedule(("once %dx%dx%d"):format(bm, bn, depth), { {}, { persistent = false }, { cluster = 2, stages = 2 } }, function(title, schedule)
+    local c, f = gpu.full({ m, n }, 7), k.once:with { BN = bn, BK = depth }:with(schedule)
+    f(c:tiles { bm, n }, ta, tb):sync()
+    check(title, c:to_table(), wanted, 0)
+    check_piped(title, schedule, f:info(c:tiles { bm, n }, ta, tb))
+  end)
+end
+
 -- Two stages of tiles beside which there is no room for what is stored.
 do
   local a, bt = small_numbers(136, 264, 1), small_numbers(264, 264, 4)

@@ -378,4 +378,47 @@ return [[
       }
       o.store(acc);
   }
+  // First operands that are loaded once: transposed or not, and read by two loops; in a loop, and read by a loop or
+  // none; beside a second operand that the same product reads.
+  #[tile]
+  fn held<E: ElementType, const BM: i32, const BN: i32, const D: i32, const FORM: i32>(
+      c: &mut Tensor<f32, {[BM, BN]}>, q: &Tensor<E, {[-1, -1]}>, k: &Tensor<E, {[-1, -1]}>) {
+      let i = program_id(0);
+      let (pk, zero) = (k.partition(shape![BN, D]), constant(0.0f32, shape![BM, BN]));
+      let n = num_tiles(&pk, 0);
+      let mut s = zero;
+      if FORM == 0 {
+          let tq = q.partition(shape![D, BM]).load([0, i]).transpose();
+          for j in 0..n { s = mma(tq, pk.load([j, 0]).transpose(), s); }
+          for j in 0..i { s = mma(tq, pk.load([j, 0]).transpose(), s * 2.0f32); }
+      } else if FORM == 1 {
+          let tq = q.partition(shape![BM, D]).load([i, 0]);
+          for j in 0..n { s = mma(tq, pk.load([j, 0]).transpose(), s); }
+          for j in 0..i { s = mma(tq, pk.load([j, 0]).transpose(), s * 2.0f32); }
+      } else if FORM == 2 {
+          for h in 0..n {
+              let tq = q.partition(shape![BM, D]).load([min(h, i), 0]);
+              if h <= i {
+                  for j in 0..n { s = s + mma(tq, pk.load([j, 0]).transpose(), zero); }
+                  for j in 1..i { s = mma(tq, pk.load([j, 0]).transpose(), s * 2.0f32); }
+              }
+          }
+      } else {
+          let (tq, tk) = (q.partition(shape![BM, D]).load([i, 0]), pk.load([0, 0]));
+          for j in 0..n {
+              s = mma(tq, tk.transpose(), s * 2.0f32);
+              s = mma(q.partition(shape![BM, D]).load([i / 2, 0]), pk.load([j, 0]).transpose(), s);
+          }
+      }
+      c.store(s);
+  }
+  // Rows of tiles, each a product of the same first operand.
+  #[tile]
+  fn once<const BM: i32, const BN: i32, const N: i32, const BK: i32>(
+      c: &mut Tensor<f32, {[BM, N]}>, a: &Tensor<bf16, {[-1, -1]}>, b: &Tensor<bf16, {[-1, -1]}>) {
+      let mut pc = c.partition_mut(shape![BM, BN]);
+      let pb = b.partition(shape![BK, BN]);
+      let ta = a.partition(shape![BM, BK]).load([program_id(0), 0]);
+      for j in 0..num_tiles(&pb, 1) { pc.store(mma(ta, pb.load([0, j]), constant(0.0f32, shape![BM, BN])), [0, j]); }
+  }
 ]]
