@@ -13,12 +13,13 @@
 
 #include <math.h>
 
-enum { MMA_ROWS = 64, STEP_BYTES = 32, MOST_PENDING = 8, WORDS = 4, ALL_STEPS = 1 << 20 };
+enum { STEP_BYTES = 32, MOST_PENDING = 8, WORDS = 4, ALL_STEPS = 1 << 20 };
 
 struct GpPending {
     const GpInst *inst;
-    GpBound sums;  /* in the order of the instruction */
+    GpBound sums;   /* in the order of the instruction; of a product in parts those of the last one */
     GpBound addend; /* what they are added to when they are there; count 0: nothing */
+    GpBound added;  /* of the parts before */
     GpBound words; /* the operand from registers, until the product has read it */
 };
 
@@ -115,7 +116,7 @@ const GpShapeLayout *gp_wgmma_layout(GpEmit *e, const GpShape *shape) {
 }
 
 uint32_t *gp_wgmma_places(GpEmit *e, const GpShapeLayout *s) {
-    uint32_t count = gp_layout_registers(s->layout), per_turn = MMA_ROWS * e->pipe->warpgroups;
+    uint32_t count = gp_layout_registers(s->layout), per_turn = GP_PIPE_BLOCK_ROWS * e->pipe->warpgroups;
     uint32_t *at = GP_NEW_ARRAY(e->arena, uint32_t, count), columns = (uint32_t)s->shape.dim[1];
     for (uint32_t r = 0; r < count; r++) {
         int32_t c[GP_MAX_RANK];
@@ -142,7 +143,7 @@ void gp_wgmma_hold(GpEmit *e, GpFeed *f) {
     GpFeedView view = {f, f->is_swapped};
     GpElem elem = f->load->results[0]->type->elem;
     uint32_t height = f->is_swapped ? f->width : f->lines, depth = f->is_swapped ? f->lines : f->width;
-    uint32_t steps = depth / find_row(elem)->k, per_turn = MMA_ROWS * p->warpgroups, count = 0;
+    uint32_t steps = depth / find_row(elem)->k, per_turn = GP_PIPE_BLOCK_ROWS * p->warpgroups, count = 0;
     LLVMValueRef base = gp_pipe_at(e, tile_offset(e, f)), warp = LLVMBuildLShr(e->b, gp_gpu_thread(e), gp_emit_i32(e, 5), "");
     warp = LLVMBuildMul(e->b, warp, gp_emit_i32(e, GP_FRAGMENT_ROWS), "");
     GpFragment fragment = gp_fragment_open(e, &view, elem, false, base, warp);
@@ -162,6 +163,7 @@ typedef struct Product {
     GpFeedView a_view, b_view;
     bool has_words, is_zero; /* a comes from registers; the accumulator starts at zero */
     uint32_t turns, n, steps;
+    GpPipePart part;
     Operand a, b;
     GpBound sums, words; /* in the order of the instruction */
 } Product;
@@ -173,9 +175,10 @@ static Product product_of(GpEmit *e, const GpInst *inst) {
     bool is_fed = gp_feed_view(&e->pipe->feeds, inst->operands[0], &p.a_view), is_held = is_fed && p.a_view.feed->group->channel->is_held;
     p.has_words = !is_fed || is_held;
     const GpShape *to = &inst->results[0]->type->shape;
-    p.turns = (uint32_t)to->dim[0] / (MMA_ROWS * e->pipe->warpgroups);
+    p.turns = (uint32_t)to->dim[0] / (GP_PIPE_BLOCK_ROWS * e->pipe->warpgroups);
     p.n = (uint32_t)to->dim[1];
     p.steps = (uint32_t)inst->operands[0]->type->shape.dim[1] / p.a_row->k;
+    p.part = gp_pipe_part(e->pipe, inst);
     p.b = open_operand(e, &p.b_view, true, gp_emit_i32(e, 0));
     if (p.has_words)
         p.words = is_held ? p.a_view.feed->words : pack_operand(e, inst->operands[0]);
@@ -194,9 +197,9 @@ static void put_step(GpInlinePtx *ptx, const Product *p, uint32_t step, uint32_t
     if (!p->has_words)
         gp_inline_puts(ptx, "add.s64 da, $%u, %llu; ", a,
                        (unsigned long long)step_offset(&p->a, step));
-    gp_inline_puts(ptx, "wgmma.mma_async.sync.aligned.m64n%uk%u.f32.%s.%s ", p->n, p->a_row->k,
-                   p->a_row->type, p->b_row->type);
-    put_registers(ptx, 0, p->n / 2);
+    gp_inline_puts(ptx, "wgmma.mma_async.sync.aligned.m64n%uk%u.f32.%s.%s ", p->part.columns,
+                   p->a_row->k, p->a_row->type, p->b_row->type);
+    put_registers(ptx, 0, p->part.columns / 2);
     if (p->has_words) {
         gp_inline_puts(ptx, ", ");
         put_registers(ptx, a + WORDS * step, WORDS);
@@ -211,13 +214,15 @@ static void put_step(GpInlinePtx *ptx, const Product *p, uint32_t step, uint32_t
     gp_inline_puts(ptx, "; ");
 }
 
-static GpBound part_of(const GpBound *all, uint32_t turns, uint32_t turn) {
-    uint32_t count = all->count / turns;
-    return (GpBound){all->at + (size_t)turn * count, count};
+static GpBound range_of(const GpBound *all, uint32_t first, uint32_t count) {
+    return (GpBound){all->at + first, count};
 }
 
-static void issue_turn(GpEmit *e, Product *p, uint32_t turn) {
-    GpBound sums = part_of(&p->sums, p->turns, turn), words = part_of(&p->words, p->turns, turn);
+/* One inline PTX: columns from `column` of a block of rows. */
+static void issue_block(GpEmit *e, Product *p, uint32_t turn, uint32_t column, bool is_last) {
+    uint32_t words_each = p->words.count / p->turns;
+    GpBound sums = range_of(&p->sums, (turn * p->n + column) / 2, p->part.columns / 2);
+    GpBound words = range_of(&p->words, turn * words_each, words_each);
     GpInlinePtx ptx = gp_inline_begin(e, sums.count + words.count + 2);
     uint32_t a = 0;
     gp_inline_outputs(&ptx, &sums);
@@ -227,8 +232,8 @@ static void issue_turn(GpEmit *e, Product *p, uint32_t turn) {
         for (uint32_t i = 0; i < words.count; i++)
             a = gp_inline_input(&ptx, words.at[i]) - i;
     } else {
-        LLVMValueRef line = LLVMBuildMul(e->b, e->pipe->warpgroup, gp_emit_i32(e, MMA_ROWS), "");
-        int64_t first = (int64_t)turn * MMA_ROWS * e->pipe->warpgroups;
+        LLVMValueRef line = LLVMBuildMul(e->b, e->pipe->warpgroup, gp_emit_i32(e, GP_PIPE_BLOCK_ROWS), "");
+        int64_t first = (int64_t)turn * GP_PIPE_BLOCK_ROWS * e->pipe->warpgroups;
         p->a = open_operand(e, &p->a_view, false, LLVMBuildAdd(e->b, line, gp_emit_i32(e, first), ""));
         a = gp_inline_input(&ptx, p->a.descriptor);
     }
@@ -236,10 +241,17 @@ static void issue_turn(GpEmit *e, Product *p, uint32_t turn) {
     gp_inline_puts(&ptx, "{ .reg .b64 da, db; wgmma.fence.sync.aligned; ");
     for (uint32_t step = 0; step < p->steps; step++)
         put_step(&ptx, p, step, a, b);
-    if (turn + 1 == p->turns)
+    if (is_last)
         gp_inline_puts(&ptx, "wgmma.commit_group.sync.aligned; ");
     gp_inline_puts(&ptx, "}");
     gp_inline_call(&ptx, sums.at);
+}
+
+static void issue_part(GpEmit *e, Product *p, uint32_t turn, uint32_t column) {
+    if (column)
+        p->b = open_operand(e, &p->b_view, true, gp_emit_i32(e, column));
+    for (uint32_t i = 0; i < p->part.blocks; i++)
+        issue_block(e, p, turn + i, column, i + 1 == p->part.blocks);
 }
 
 /* ---- Waiting ----------------------------------------------------------------------------- */
@@ -250,9 +262,12 @@ static void bind_sums(GpEmit *e, const GpPending *done, LLVMValueRef *at) {
     const GpValue *v = done->inst->results[0];
     const GpShapeLayout *layout = gp_wgmma_layout(e, &v->type->shape);
     const uint32_t *places = gp_wgmma_places(e, layout);
-    GpBound out = gp_emit_bound_make(e, done->sums.count);
-    for (uint32_t i = 0; i < out.count; i++)
-        out.at[places[i]] =
+    uint32_t before = done->added.count;
+    GpBound out = gp_emit_bound_make(e, before + done->sums.count);
+    for (uint32_t i = 0; i < before; i++)
+        out.at[places[i]] = done->added.at[i];
+    for (uint32_t i = 0; i < done->sums.count; i++)
+        out.at[places[before + i]] =
             done->addend.count ? LLVMBuildFAdd(e->b, done->addend.at[i], at[i], "") : at[i];
     gp_gpu_bind(e, v, out, layout);
 }
@@ -316,12 +331,34 @@ static GpBound start_sums(GpEmit *e, const Product *p, const uint32_t *places) {
     return sums;
 }
 
+/* Issues the product, and adds the sums of its parts but the last to their accumulators. How many sums
+** those are. */
+static uint32_t issue_parts(GpEmit *e, Product *p, const GpBound *addend) {
+    uint32_t each = p->part.blocks * p->part.columns / 2, first = 0;
+    for (;; first += each) {
+        issue_part(e, p, first * 2 / p->n, first * 2 % p->n);
+        if (first + each == p->sums.count)
+            return first;
+        gp_assert(addend->at); /* only sums that are added are in parts */
+        GpBound part = range_of(&p->sums, first, each);
+        GpInlinePtx ptx = gp_inline_begin(e, each);
+        gp_inline_outputs(&ptx, &part);
+        gp_inline_tied(&ptx, &part, 0);
+        gp_inline_puts(&ptx, "wgmma.wait_group.sync.aligned 0;");
+        gp_inline_call(&ptx, part.at);
+        for (uint32_t i = 0; i < each; i++)
+            part.at[i] = LLVMBuildFAdd(e->b, addend->at[first + i], part.at[i], "");
+    }
+}
+
 void gp_wgmma(GpEmit *e, const GpInst *inst) {
     GpPipe *pipe = e->pipe;
     if (!pipe->pending)
         pipe->pending = GP_NEW_ARRAY(e->arena, GpPending, MOST_PENDING);
     if (pipe->pending_count == MOST_PENDING)
         settle(e, 1);
+    if (gp_pipe_part(pipe, inst).is_alone)
+        settle(e, pipe->pending_count);
     bool goes_on = continues(e, inst);
     Product p = product_of(e, inst);
     const GpShapeLayout *layout = gp_wgmma_layout(e, &inst->results[0]->type->shape);
@@ -332,14 +369,19 @@ void gp_wgmma(GpEmit *e, const GpInst *inst) {
         addend = start_sums(e, &p, places);
     if (gp_map_has(&pipe->turn_opens, inst))
         gp_pipe_take_turn(e);
-    for (uint32_t turn = 0; turn < p.turns; turn++)
-        issue_turn(e, &p, turn);
+    uint32_t added = issue_parts(e, &p, &addend), left = p.sums.count - added;
     if (gp_map_has(&pipe->turn_closes, inst))
         gp_pipe_give_turn(e);
     if (goes_on)
         pipe->pending[pipe->pending_count - 1].sums.count = 0;
     bool is_made = p.has_words && !p.a_view.feed;
-    pipe->pending[pipe->pending_count++] = (GpPending){inst, p.sums, addend, is_made ? p.words : (GpBound){NULL, 0}};
+    pipe->pending[pipe->pending_count++] = (GpPending){
+        .inst = inst,
+        .sums = range_of(&p.sums, added, left),
+        .addend = addend.count ? range_of(&addend, added, left) : addend,
+        .added = range_of(&p.sums, 0, added),
+        .words = is_made ? p.words : (GpBound){NULL, 0},
+    };
     GpBound out = gp_emit_bound_make(e, p.sums.count);
     for (uint32_t i = 0; i < out.count; i++)
         out.at[places[i]] = p.sums.at[i];

@@ -22,6 +22,7 @@
 
 enum {
     GP_PIPE_SHARED = 227 * 1024, /* bytes of a block on sm_90 */
+    GP_PIPE_BLOCK_ROWS = 64,     /* of an instruction of a warpgroup */
     GP_PIPE_MOST_STAGES = 8,
     GP_PIPE_MOST_WARPGROUPS = 4,
     GP_PIPE_CLUSTER = 2,     /* blocks */
@@ -127,8 +128,15 @@ void gp_pipe_plan(GpEmit *e);
 uint32_t gp_pipe_block_threads(const GpPipe *p);
 uint32_t gp_pipe_tile_threads(const GpPipe *p); /* those that hold tiles */
 
+/* What of a product is issued at a time: blocks of 64 rows of each warpgroup, or columns of one. */
+typedef struct GpPipePart {
+    uint32_t blocks, columns;
+    bool is_alone; /* the sums of all others are added before it is issued */
+} GpPipePart;
+
 /* pipe_registers.c */
 const GpPipeRegisters *gp_pipe_registers(const GpPipe *p);
+GpPipePart gp_pipe_part(const GpPipe *p, const GpInst *mma);
 int64_t gp_pipe_words(const GpPipe *p, const GpIrType *t); /* 32-bit, of a tile, in each thread */
 bool gp_pipe_fits_sums(const GpEmit *e, const GpPipe *p);
 /* Marks the first operands that are kept in registers from their load on. */

@@ -2,7 +2,7 @@
 ** grid it walks, and shared memory. */
 #include "codegen/pipe.h"
 
-enum { WARPGROUP_ROWS = 64, AXES = 3 };
+enum { AXES = 3 };
 
 /* One panel of the tile at a time, with all its lines. */
 static GpImageMap map_of(const GpEmit *e, const GpInst *access, uint32_t panel_bytes) {
@@ -42,7 +42,7 @@ void gp_pipe_add_maps(GpEmit *e, GpPipe *p) {
     }
     for (uint32_t i = 0; i < p->store_count; i++) {
         GpImageMap m = map_of(e, p->stores[i].inst, GP_FEED_LINE_BYTES);
-        m.box[m.rank - 1 - p->stores[i].row_axis] = WARPGROUP_ROWS;
+        m.box[m.rank - 1 - p->stores[i].row_axis] = GP_PIPE_BLOCK_ROWS;
         p->stores[i].map = add_map(p, &m);
     }
 }

@@ -5,7 +5,6 @@
 enum {
     BARRIER_BYTES = 16,
     LEAST_STAGES = 2,
-    WARPGROUP_ROWS = 64,
     TMA_RANK = 5,
     STORE_PANEL = 64 /* columns */
 };
@@ -219,7 +218,7 @@ static bool can_leave(Stores *s, const GpInst *inst, GpPipeStore *out) {
         v = v->inst->operands[0];
     *out = (GpPipeStore){.inst = inst, .value = v, .row_axis = shape->rank - 1 - a[0]};
     return is_alone(s, inst, out) && v->type->shape.rank == 2 && v->type->shape.dim[1] % STORE_PANEL == 0 &&
-           v->type->shape.dim[0] % ((int64_t)s->pipe->warpgroups * WARPGROUP_ROWS) == 0;
+           v->type->shape.dim[0] % ((int64_t)s->pipe->warpgroups * GP_PIPE_BLOCK_ROWS) == 0;
 }
 
 static void add_store(GpInst *inst, void *ud) {

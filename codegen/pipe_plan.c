@@ -3,7 +3,6 @@
 
 enum {
     EXCHANGE_RESERVE = 8 * 1024,
-    WARPGROUP_ROWS = 64,
     WARPGROUP_THREADS = 128,
     WARPGROUP_WARPS = 4,
     TMA_RANK = 5
@@ -112,7 +111,7 @@ static uint32_t fit_warpgroups(const Survey *s, const GpInst *mma) {
     int64_t rows = mma->results[0]->type->shape.dim[0];
     uint32_t warps = s->e->fn->schedule.warps;
     for (uint32_t n = s->most; n > 0; n /= 2)
-        if (rows % ((int64_t)n * WARPGROUP_ROWS) == 0 && (!warps || warps == n * WARPGROUP_WARPS))
+        if (rows % ((int64_t)n * GP_PIPE_BLOCK_ROWS) == 0 && (!warps || warps == n * WARPGROUP_WARPS))
             return n;
     return 0;
 }

@@ -41,13 +41,60 @@ static bool takes_over(const GpPipe *p, const GpInst *mma) {
     return false;
 }
 
-/* Sums of the products that stand beside each other are alive together. */
+enum { LEAST_COLUMNS = 64 }; /* of a part: with fewer, reading the first operand again takes longest */
+
+/* Registers of the products of a region, whose sums are alive together: what they leave, and beside it
+** the sums that are to be added to accumulators. */
+typedef struct Need {
+    int64_t kept, added;
+} Need;
+
+static Need need_of(const GpPipe *p, const GpRegion *r) {
+    Need need = {0, 0};
+    for (const GpInst *x = r->first; x; x = x->next) {
+        if (x->op != GpOp_Mma || takes_over(p, x))
+            continue;
+        int64_t words = gp_pipe_words(p, x->results[0]->type);
+        need.kept += words;
+        need.added += gp_wgmma_promotes(x) ? words : 0;
+    }
+    return need;
+}
+
+static int64_t part_words(GpPipePart part) { return (int64_t)part.blocks * part.columns / 2; }
+
+/* The sums that are added have registers of their own. Where not all of those of a turn fit, a part of
+** one product's does, the largest that there is room for: larger tiles are loaded less often (tf32 of
+** 128 x 256 takes 0.75 of the time of 128 x 128 on one H200, and its products read as many bytes). */
+GpPipePart gp_pipe_part(const GpPipe *p, const GpInst *mma) {
+    const GpShape *to = &mma->results[0]->type->shape;
+    uint32_t turns = (uint32_t)to->dim[0] / (GP_PIPE_BLOCK_ROWS * p->warpgroups), n = (uint32_t)to->dim[1];
+    GpPipePart part = {.blocks = turns, .columns = n};
+    Need need = need_of(p, mma->parent);
+    int64_t room = gp_pipe_registers(p)->sums - need.kept;
+    if (!gp_wgmma_promotes(mma) || need.added <= room)
+        return part;
+    part.is_alone = true;
+    while (part.blocks > 1 && part_words(part) > room)
+        for (part.blocks--; turns % part.blocks;)
+            part.blocks--;
+    for (uint32_t pieces = 2; part_words(part) > room && n / pieces >= LEAST_COLUMNS; pieces++)
+        if (n / 8 % pieces == 0)
+            part.columns = n / pieces;
+    return part;
+}
+
+/* With the parts of a product that are issued alone. */
 static int64_t sums_of(const GpPipe *p, const GpRegion *r) {
-    int64_t sum = 0;
-    for (const GpInst *x = r->first; x; x = x->next)
-        if (x->op == GpOp_Mma && !takes_over(p, x))
-            sum += gp_pipe_words(p, x->results[0]->type) * (gp_wgmma_promotes(x) ? 2 : 1);
-    return sum;
+    Need need = need_of(p, r);
+    int64_t alone = 0;
+    for (const GpInst *x = r->first; x; x = x->next) {
+        if (x->op != GpOp_Mma)
+            continue;
+        GpPipePart part = gp_pipe_part(p, x);
+        alone = GP_MAX(alone, part.is_alone ? part_words(part) : 0);
+    }
+    return need.kept + (alone ? alone : need.added);
 }
 
 static void count_sums(GpInst *inst, void *ud) {

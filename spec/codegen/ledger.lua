@@ -23,6 +23,8 @@ local KERNELS = {
   { "gemm_bf16_small", gemm("plain", "k"), "T=bf16,O=bf16,BM=128,BN=64,BK=64" },
   { "gemm_tf32", gemm("transposed", "k"), "T=tf32,O=f32,BM=128,BN=256,BK=32" },
   { "gemm_f8e4m3fn", gemm("transposed", "k"), "T=f8e4m3fn,O=bf16,BM=128,BN=128,BK=128" },
+  { "gemm_f8e4m3fn_columns", gemm("transposed", "k"), "T=f8e4m3fn,O=bf16,BM=128,BN=256,BK=128" },
+  { "gemm_f8e4m3fn_rows", gemm("transposed", "k"), "T=f8e4m3fn,O=bf16,BM=256,BN=128,BK=128" },
   { "gemm_bias_gelu", forms.bias_gelu, "BM=128,BN=256,BK=64" },
   { "attention_full_d128", attention.source("full", "k"), "BM=128,N=16,D=128" },
   { "attention_full_d128_cluster", attention.source("full", "k"), "BM=128,N=16,D=128,cluster=2" },

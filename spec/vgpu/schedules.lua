@@ -442,6 +442,50 @@ for _, shape in ipairs { { 64, 64, 16, 100, 168 }, { 128, 32, 256, 136, 96 } } d
   end)
 end
 
+-- 8-bit products, whose sums are added to accumulators: all at once, and in parts of rows and of columns. From
+-- no turns to three, in whole tiles and at edges.
+for _, tile in ipairs { { 128, 128, true }, { 256, 128, false }, { 128, 256, false }, { 128, 160, true } } do
+  local bm, bn, is_beside = table.unpack(tile)
+  for turns = 0, SM >= 89 and 3 or -1 do
+    local m, n, depth = bm + 8 * turns, bn - 8 * turns, 32 * turns
+    local a, bt, bias = small_numbers(m, depth, 1), small_numbers(n, depth, 4), small_numbers(1, n, 2)[1]
+    local function operands(dtype)
+      if turns == 0 then return gpu.zeros({ m, 0 }, dtype), gpu.zeros({ n, 0 }, dtype) end
+      return gpu.from_table(a, dtype), gpu.from_table(bt, dtype)
+    end
+    local once, wanted = product(a, bt), { {}, {} }
+    for i = 1, m do
+      wanted[1][i], wanted[2][i] = {}, {}
+      for j = 1, n do
+        local x, y = bias[j] + 3 * once[i][j], 0
+        for l = 1, depth do
+          x = x + a[i][(l - 1) % 32 + 1] * bt[j][l]
+          local times = 2 ^ (turns - 1 - (l - 1) // 32)
+          y = y + (is_beside and times + times * 2 ^ turns or 0) * a[i][l] * bt[j][l]
+        end
+        wanted[1][i][j], wanted[2][i][j] = x, y
+      end
+    end
+    local title = ("8 bits %dx%d %d"):format(bm, bn, turns)
+    each_schedule(title, { {}, { persistent = false, stages = 2 }, { cluster = 2 } }, function(full, schedule)
+      local c, f = gpu.full({ m, n }, 0 / 0), k.transposed:with { BK = 32 }:with(schedule)
+      local ta, tb = operands "f8e4m3fn"
+      f(c:tiles { bm, bn }, ta, tb):sync()
+      check(full, c:to_table(), once, 0)
+      if turns > 0 then check_piped(full, schedule, f:info(c:tiles { bm, bn }, ta, tb)) end
+    end)
+    each_schedule(title .. " beside", { {}, { stages = 2 } }, function(full, schedule)
+      local c, d, f = gpu.full({ m, n }, 0 / 0), gpu.full({ m, n }, 0 / 0), k.eighths:with { BK = 32, BESIDE = is_beside }:with(schedule)
+      local ta, tb = operands "f8e5m2"
+      local args = { c:tiles { bm, bn }, d:tiles { bm, bn }, ta, tb, gpu.from_table(bias, "f32") }
+      f(table.unpack(args)):sync()
+      check(full, c:to_table(), wanted[1], 0)
+      check(full, d:to_table(), wanted[2], 0)
+      if turns > 0 then check_piped(full, schedule, f:info(table.unpack(args))) end
+    end)
+  end
+end
+
 -- Two stages of tiles beside which there is no room for what is stored.
 do
   local a, bt = small_numbers(136, 264, 1), small_numbers(264, 264, 4)

@@ -421,4 +421,30 @@ return [[
       let ta = a.partition(shape![BM, BK]).load([program_id(0), 0]);
       for j in 0..num_tiles(&pb, 1) { pc.store(mma(ta, pb.load([0, j]), constant(0.0f32, shape![BM, BN])), [0, j]); }
   }
+  // Sums of 8-bit products, which are added in parts where registers are few: of loops in loops, of two
+  // accumulators beside each other, of two products in a row.
+  #[tile]
+  fn eighths<const BM: i32, const BN: i32, const BK: i32, const BESIDE: bool>(
+      c: &mut Tensor<f32, {[BM, BN]}>, d: &mut Tensor<f32, {[BM, BN]}>, a: &Tensor<f8e5m2, {[-1, -1]}>,
+      b: &Tensor<f8e5m2, {[-1, -1]}>, bias: &Tensor<f32, {[-1]}>) {
+      let (i, j, _) = get_tile_block_id();
+      let (pa, pb) = (a.partition(shape![BM, BK]), b.partition(shape![BN, BK]));
+      let mut x = bias.load_tile(shape![BN], [j]).reshape(shape![1, BN]).broadcast(shape![BM, BN]);
+      let mut y = constant(0.0f32, shape![BM, BN]);
+      for _ in 0..2 {
+          for l in 0..num_tiles(&pa, 1) {
+              let (s, t) = (pa.load([i, l]), pb.load([j, l]).transpose());
+              x = mma(s, t, x);
+              if BESIDE { y = mma(s, t, y * 2.0f32); }
+          }
+      }
+      let mut l = 0;
+      while l < num_tiles(&pa, 1) {
+          x = mma(pa.load([i, l]), pb.load([j, l]).transpose(), x);
+          x = mma(pa.load([i, 0]), pb.load([j, l]).transpose(), x);
+          l += 1;
+      }
+      c.store(x);
+      d.store(y);
+  }
 ]]
