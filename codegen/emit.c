@@ -327,15 +327,40 @@ static void emit_register(GpEmit *e, const Elementwise *x, uint32_t r) {
     x->out.at[r] = gp_emit_element(e, x->inst, v);
 }
 
+enum { REGISTERS = 4 }; /* whose code may be mixed */
+
+/* Whether all registers of the divisor are one value, which division by it makes use of. */
+static bool is_one_divisor(const Elementwise *x, uint32_t from, uint32_t to) {
+    const GpBound *b = &x->from[1];
+    for (uint32_t r = from; r < to && b->count > 1; r++)
+        if (b->at[r] != b->at[from])
+            return false;
+    return true;
+}
+
+/* Divisions side by side: each by itself has a branch, across which nothing is mixed. */
+static void emit_registers(GpEmit *e, const Elementwise *x, uint32_t from, uint32_t to, bool is_mixed) {
+    LLVMValueRef v[2][REGISTERS];
+    const GpIrType *type = x->inst->results[0]->type;
+    bool is_division = x->inst->op == GpOp_Div && type->elem == GpElem_F32 && e->is_gpu;
+    if (!is_division || (!is_mixed && (to - from < REGISTERS || !is_one_divisor(x, from, to)))) {
+        for (uint32_t r = from; r < to; r++)
+            emit_register(e, x, r);
+        return;
+    }
+    for (uint32_t i = 0; i < 2; i++)
+        for (uint32_t r = from; r < to; r++)
+            v[i][r - from] = x->from[i].at[x->from[i].count == 1 ? 0 : r];
+    gp_emit_divisions(e, v[0], v[1], x->out.at + from, to - from);
+}
+
 static void lower_elementwise(GpEmit *e, const GpInst *inst) {
     Elementwise x = open_elementwise(e, inst);
-    for (uint32_t r = 0; r < x.out.count; r++)
-        emit_register(e, &x, r);
+    for (uint32_t r = 0; r < x.out.count; r += REGISTERS)
+        emit_registers(e, &x, r, GP_MIN(r + REGISTERS, x.out.count), false);
 }
 
 /* ---- Runs -------------------------------------------------------------------------------- */
-
-enum { REGISTERS = 4 }; /* whose code may be mixed */
 
 /* Elementwise instructions in a row on tiles of one layout, with constants and scalars between them. */
 typedef struct Run {
@@ -353,20 +378,6 @@ static bool is_branching(const GpInst *inst) {
         return false;
     return inst->op == GpOp_Div || inst->op == GpOp_Sqrt || inst->op == GpOp_Rsqrt ||
            (gp_math_needs_library(inst->op) && !gp_special_computes(inst->op));
-}
-
-static void emit_registers(GpEmit *e, const Elementwise *x, uint32_t from, uint32_t to) {
-    LLVMValueRef v[2][REGISTERS];
-    const GpIrType *type = x->inst->results[0]->type;
-    if (x->inst->op != GpOp_Div || type->elem != GpElem_F32) {
-        for (uint32_t r = from; r < to; r++)
-            emit_register(e, x, r);
-        return;
-    }
-    for (uint32_t i = 0; i < 2; i++)
-        for (uint32_t r = from; r < to; r++)
-            v[i][r - from] = x->from[i].at[x->from[i].count == 1 ? 0 : r];
-    gp_emit_divisions(e, v[0], v[1], x->out.at + from, to - from);
 }
 
 /* The same values, of which nothing is known: LLVM would make them where they are used, and keep what they
@@ -421,7 +432,7 @@ static void emit_run(GpEmit *e, const GpInst *first, const Run *run) {
         last--; /* stores join it with its neighbour's */
     for (uint32_t r = 0; r < all; r += REGISTERS)
         for (uint32_t i = 0; i < count; i++) {
-            emit_registers(e, &tiles[i], r, GP_MIN(r + REGISTERS, all));
+            emit_registers(e, &tiles[i], r, GP_MIN(r + REGISTERS, all), true);
             if (i == last)
                 keep_here(e, &tiles[i], r, GP_MIN(r + REGISTERS, all));
         }

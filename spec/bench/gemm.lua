@@ -28,7 +28,7 @@ local KINDS = {
   f8e4m3fn = { kernel = "transposed", out = "bf16", bytes = 1, tolerance = 2 ^ -7 },
 }
 -- {BM, BN, bytes of BK elements}
-local TILES = { { 128, 256, 128 }, { 256, 128, 128 }, { 128, 128, 128 }, { 128, 64, 128 }, { 64, 64, 128 } }
+local TILES = { { 128, 256, 128 }, { 256, 128, 128 }, { 128, 192, 128 }, { 128, 128, 128 }, { 128, 64, 128 }, { 64, 64, 128 } }
 
 local function candidates(kind)
   local given = bench.options.tile
