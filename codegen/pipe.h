@@ -128,6 +128,17 @@ void gp_pipe_plan(GpEmit *e);
 uint32_t gp_pipe_block_threads(const GpPipe *p);
 uint32_t gp_pipe_tile_threads(const GpPipe *p); /* those that hold tiles */
 
+/* pipe_live.c */
+/* Positions between which a value is alive, and its words. A loop's results are made where it ends. */
+typedef struct GpPipeLife {
+    const GpValue *value;
+    uint32_t first, last;
+    int64_t words;
+} GpPipeLife;
+GpPipeLife *gp_pipe_live(GpEmit *e, GpPipe *p); /* by value id */
+/* Words that are alive where the product is issued, with its sums. */
+int64_t gp_pipe_alive(const GpEmit *e, const GpPipeLife *life, const GpInst *product);
+
 /* What of a product is issued at a time: blocks of 64 rows of each warpgroup, or columns of one. */
 typedef struct GpPipePart {
     uint32_t blocks, columns;

@@ -114,20 +114,8 @@ bool gp_pipe_fits_sums(const GpEmit *e, const GpPipe *p) {
 typedef struct Readers {
     GpPipe *pipe;
     GpFeed *feed;
-    int64_t most; /* words of the others where a product reads it */
     bool is_fit, is_met;
 } Readers;
-
-static int64_t operands_of(const GpPipe *p, const GpRegion *r) {
-    GpFeedView view;
-    int64_t sum = 0;
-    for (const GpInst *x = r->first; x; x = x->next) {
-        bool is_made = x->op == GpOp_Mma && !gp_feed_view(&p->feeds, x->operands[0], &view);
-        if (x->op == GpOp_Mma && (is_made || view.feed->group->channel->is_held))
-            sum += gp_pipe_words(p, x->operands[0]->type);
-    }
-    return sum;
-}
 
 static void check_reader(GpInst *inst, void *ud) {
     Readers *r = ud;
@@ -140,7 +128,6 @@ static void check_reader(GpInst *inst, void *ud) {
         r->is_fit &= i == 0 && is_same && gp_wgmma_find(inst, &a, &b) && a->has_transpose;
         r->feed->is_swapped = view.is_swapped;
         r->is_met = true;
-        r->most = GP_MAX(r->most, sums_of(r->pipe, inst->parent) + operands_of(r->pipe, inst->parent));
     }
 }
 
@@ -151,12 +138,53 @@ static uint32_t feeds_of(const GpPipe *p, const GpGroup *g) {
     return count;
 }
 
+/* Of the products that stand beside each other: those in registers. */
+static int64_t operands_of(const GpPipe *p, const GpRegion *r) {
+    GpFeedView view;
+    int64_t sum = 0;
+    for (const GpInst *x = r->first; x; x = x->next) {
+        bool is_made = x->op == GpOp_Mma && !gp_feed_view(&p->feeds, x->operands[0], &view);
+        if (x->op == GpOp_Mma && (is_made || view.feed->group->channel->is_held))
+            sum += gp_pipe_words(p, x->operands[0]->type);
+    }
+    return sum;
+}
+
+typedef struct Room {
+    const GpEmit *e;
+    GpPipe *pipe;
+    const GpPipeLife *life;
+    const GpPipeLife *held; /* the candidate */
+    bool is_enough;
+} Room;
+
+/* Whether it fits beside what is alive where products are issued while it is held. Those of a region may be under way
+** together. */
+static void check_room(GpInst *inst, void *ud) {
+    Room *r = ud;
+    if (inst->op != GpOp_Mma)
+        return;
+    uint32_t at = r->life[inst->results[0]->id].first;
+    if (at <= r->held->first || at > r->held->last)
+        return;
+    int64_t beside = sums_of(r->pipe, inst->parent) + operands_of(r->pipe, inst->parent);
+    int64_t added = gp_wgmma_promotes(inst) ? part_words(gp_pipe_part(r->pipe, inst)) : 0;
+    int64_t words = GP_MAX(beside, gp_pipe_alive(r->e, r->life, inst) + added);
+    r->is_enough &= words + gp_pipe_words(r->pipe, r->held->value->type) <= gp_pipe_registers(r->pipe)->operands;
+}
+
 void gp_pipe_find_held(GpEmit *e, GpPipe *p) {
+    GpIrFn *fn = (GpIrFn *)(uintptr_t)e->fn;
+    GpPipeLife *life = gp_pipe_live(e, p);
     for (uint32_t i = 0; i < p->feeds.count; i++) {
         GpFeed *f = &p->feeds.at[i];
+        GpPipeLife *held = &life[f->load->results[0]->id];
         Readers r = {.pipe = p, .feed = f, .is_fit = !f->group->channel->is_ring && feeds_of(p, f->group) == 1};
-        gp_ir_walk((GpIrFn *)(uintptr_t)e->fn, GpWalk_Before, check_reader, &r);
-        int64_t words = r.most + gp_pipe_words(p, f->load->results[0]->type);
-        f->group->channel->is_held = r.is_fit && words <= gp_pipe_registers(p)->operands;
+        gp_ir_walk(fn, GpWalk_Before, check_reader, &r);
+        Room room = {e, p, life, held, r.is_fit};
+        gp_ir_walk(fn, GpWalk_Before, check_room, &room);
+        f->group->channel->is_held = room.is_enough;
+        if (room.is_enough)
+            held->words = gp_pipe_words(p, held->value->type);
     }
 }
