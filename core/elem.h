@@ -47,6 +47,8 @@ typedef struct GpScalar {
 /* Reads and writes the storage form (little-endian, gp_elem_info[].bytes bytes). Writing
 ** rounds to nearest even; integers must already be in range. */
 GpScalar gp_scalar_load(GpElem elem, const void *from);
+/* What gp_scalar_store writes, in the low bytes. */
+uint64_t gp_scalar_bits(GpScalar v);
 void gp_scalar_store(GpScalar v, void *to);
 /* Rust's `as`: float to int saturates (NaN is 0), int to int wraps, to float rounds to nearest. */
 GpScalar gp_scalar_cast(GpScalar v, GpElem to);

@@ -30,8 +30,7 @@ static double double_of_bits(uint64_t bits) {
     return v;
 }
 
-/* The storage form in the low bytes. */
-static uint64_t encode(GpScalar v) {
+uint64_t gp_scalar_bits(GpScalar v) {
     switch (v.elem) {
     case GpElem_F64:
         return bits_of_double(v.f);
@@ -134,12 +133,12 @@ GpScalar gp_scalar_load(GpElem elem, const void *from) {
 
 void gp_scalar_store(GpScalar v, void *to) {
     uint8_t *bytes = to;
-    uint64_t bits = encode(v);
+    uint64_t bits = gp_scalar_bits(v);
     for (int i = 0; i < gp_elem_info[v.elem].bytes; i++)
         bytes[i] = (uint8_t)(bits >> (8 * i));
 }
 
-GpScalar gp_scalar_wrap(GpScalar v) { return decode(v.elem, encode(v)); }
+GpScalar gp_scalar_wrap(GpScalar v) { return decode(v.elem, gp_scalar_bits(v)); }
 
 /* An integer as a double that rounds on to any narrower format as the integer would: what a
 ** double cannot hold is rounded to odd, so no tie is made or lost (Boldo and Melquiond,

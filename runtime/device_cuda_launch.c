@@ -52,8 +52,9 @@ GpStatus gp_cuda_launch(GpStream *s, const GpLaunch *l, GpDiags *diags) {
     GpDevice *d = s->device;
     GpExec *e = l->exec;
     void *params[GP_MAX_PARAMS]; /* the driver knows the sizes and copies from these */
-    for (uint32_t i = 0; i < e->image->param_count; i++)
-        params[i] = l->params + e->image->params[i].offset;
+    const GpImageParam *layout = e->image->params;
+    for (uint32_t i = 0, count = e->image->param_count; i < count; i++)
+        params[i] = l->params + layout[i].offset;
     GpCuContext before = gp_cuda_enter(d);
     GpCuResult result = allow_shared(d, e, l->shared_bytes);
     if (result == 0 && e->has_attributes) {

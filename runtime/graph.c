@@ -80,7 +80,7 @@ static GpStatus fill_node(GpGraph *g, GpGraphNode *node, GpDiags *diags) {
     if (!node->memory)
         return gp_report_no_memory(diags);
     uint64_t block = gp_align_up((uint64_t)(uintptr_t)node->memory, GP_TENSOR_MAP_ALIGN);
-    if (gp_launch_has_mailbox(r->exec->image)) {
+    if (r->exec->has_mailbox) {
         node->slot = gp_slot_take(d->main, diags);
         if (!node->slot)
             return gp_report_no_memory(diags);

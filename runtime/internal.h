@@ -73,6 +73,7 @@ struct GpStorage {
     uint8_t reader_count;
     GpFailure *failure;    /* NULL: none known */
     uint64_t clean_launch; /* launches up to this one no longer matter: overwritten whole */
+    uint64_t checked_by;   /* the last check of a launch that it is an argument of */
 
     GpStorage *next, *prev; /* all storages of the device */
     GpStorage *lower, *higher; /* address.c */
@@ -80,6 +81,7 @@ struct GpStorage {
 
 struct GpTensor {
     uint32_t refs;
+    uint64_t number;
     GpStorage *storage;
     GpElem elem;
     bool is_contiguous;
@@ -257,6 +259,10 @@ struct GpExec {
     uint32_t dynamic_limit; /* dynamic shared bytes that the function is set up for */
     bool is_clustered;
     bool has_attributes; /* of the launch */
+    bool has_mailbox;    /* some check is left in the kernel */
+    bool is_allowed;     /* once a launch was within the device's limits; the last such is */
+    GpGrid allowed;      /* of this grid and */
+    uint32_t allowed_shared; /* so many bytes more */
     GpExecInfo info;
     uint32_t resident; /* persistent kernels: blocks that the device runs at once; 0 on the CPU */
     GpExecMap *maps;   /* of the last launch; image->map_count of them */
@@ -276,6 +282,8 @@ struct GpRuntime {
     bool ignore_env;
     const volatile uint32_t *is_parent; /* a page that a fork() clears */
     uint64_t launches;
+    uint64_t checks; /* of launches */
+    uint64_t handles; /* tensors made, ever */
     GpGraph *recording; /* takes the launches; NULL: they run */
     uint32_t cpu_threads;
     void *cuda_context;
@@ -369,6 +377,12 @@ void gp_storage_pin(GpStorage *st);
 void gp_storage_unpin(GpStorage *st);
 /* Behind its users; borrowed memory is given back when they are done, which is waited for. */
 void gp_storage_free_memory(GpStorage *st);
+/* Whether no stream but `s`, which keeps its own order, uses the storage. */
+static inline bool gp_storage_is_on(const GpStorage *st, const GpStream *s) {
+    bool is_written = st->writer.stream && st->writer.stream != s;
+    bool is_read = st->reader_count && (st->reader_count > 1 || st->readers[0].stream != s);
+    return !is_written && !is_read;
+}
 /* Makes `s` wait for what a use of the storage must come after. */
 GpStatus gp_storage_order(GpStorage *st, GpStream *s, bool is_write, GpDiags *diags);
 void gp_storage_used(GpStorage *st, GpUse use, bool is_write);
@@ -430,10 +444,12 @@ static inline bool gp_own_is_plain(const GpTensor *t, const GpPartition *via, bo
 }
 /* Ok at once for the common case: owned, not frozen, nothing lent. */
 GpStatus gp_own_check(const GpRequest *q, GpDiags *diags);
+/* Whether it would be Ok, without a look at what is garbage. */
+bool gp_own_is_clear(const GpRequest *q);
 /* For what looks at a handle and not at elements: refused when moved or freed; loans are fine. */
 GpStatus gp_own_check_alive(GpTensor *t, GpSite site, GpDiags *diags);
-/* The arguments that a launch took by value are gone with it. */
-void gp_own_take_moved(const GpRunRequest *r);
+/* What a launch there took by value is gone with it. */
+void gp_own_take(GpStorage *st, GpSite site);
 typedef enum GpConflict {
     GpConflict_None,
     GpConflict_Freed,
@@ -491,7 +507,6 @@ void gp_failure_release(GpFailure *f, GpSession *s);
 void gp_slots_free(GpDevice *d);
 
 /* launch.c */
-bool gp_launch_has_mailbox(const GpImage *image);
 /* The parameter block, of image->param_bytes bytes, and what the device is told. */
 GpStatus gp_launch_pack(const GpRunRequest *r, const GpSlot *slot, uint8_t *block, GpLaunch *out,
                         GpDiags *diags);

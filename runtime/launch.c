@@ -39,8 +39,8 @@ static uint64_t count_blocks(const uint32_t grid[3]) {
 static void hardware_grid(const GpRunRequest *r, uint32_t grid[3]) {
     const GpExec *e = r->exec;
     memcpy(grid, r->grid.grid, sizeof r->grid.grid);
-    uint64_t blocks = count_blocks(grid);
-    if (!e->resident || !blocks)
+    uint64_t blocks = e->resident ? count_blocks(grid) : 0;
+    if (!blocks)
         return;
     const uint32_t *cluster = e->image->cluster;
     uint64_t size = (uint64_t)cluster[0] * cluster[1] * cluster[2];
@@ -106,6 +106,25 @@ static GpStatus check_shared(const GpRunRequest *r, GpDiags *diags) {
                  (unsigned long long)shared, info->max_shared);
         return refuse_launch(r, why, diags);
     }
+    return GpStatus_Ok;
+}
+
+/* Limits do not change: what they allowed last is not measured again. */
+static GpStatus check_limits(const GpRunRequest *r, GpDiags *diags) {
+    GpExec *e = r->exec;
+    if (GP_LIKELY(e->is_allowed && memcmp(&e->allowed, &r->grid, sizeof r->grid) == 0 &&
+                  e->allowed_shared == r->shared_bytes))
+        return GpStatus_Ok;
+    GpStatus status = check_blocks(r, diags);
+    if (status == GpStatus_Ok)
+        status = check_threads(r, diags);
+    if (status == GpStatus_Ok)
+        status = check_shared(r, diags);
+    if (status != GpStatus_Ok)
+        return status;
+    e->is_allowed = true;
+    e->allowed = r->grid;
+    e->allowed_shared = r->shared_bytes;
     return GpStatus_Ok;
 }
 
@@ -183,7 +202,43 @@ static GpStatus check_pairs(const GpRunRequest *r, uint32_t last, GpDiags *diags
     return GpStatus_Ok;
 }
 
-GpStatus gp_launch_check(GpRuntime *rt, const GpRunRequest *r, GpDiags *diags) {
+/* Whether every argument may be used so, at first sight. */
+static bool is_clear(const GpRunRequest *r) {
+    const GpRunArg *arg = r->args, *end = arg + r->arg_count;
+    for (; arg != end; arg++) {
+        if (!arg->tensor ||
+            GP_LIKELY(gp_own_is_plain(arg->tensor, arg->partition, arg->access == GpAccess_Move)))
+            continue;
+        GpRequest q = request_of(r, arg);
+        if (!gp_own_is_clear(&q))
+            return false;
+    }
+    return true;
+}
+
+static GpStatus check_owner(const GpRunRequest *r, const GpRunArg *arg, GpDiags *diags) {
+    GpRequest q = request_of(r, arg);
+    GpStatus status = gp_own_check(&q, diags);
+    return status == GpStatus_Ok ? check_pairs(r, (uint32_t)(arg - r->args), diags) : status;
+}
+
+/* `check` numbers the launch's check, so that only storages that it meets twice are compared; 0: their
+** owners are to be asked. */
+static GpStatus check_arg(const GpRunRequest *r, const GpRunArg *arg, uint64_t check, GpDiags *diags) {
+    GpStorage *st = arg->tensor->storage;
+    GpDevice *d = r->exec->device;
+    if (st->device->rt != d->rt)
+        return GpStatus_WrongRuntime;
+    if (st->device != d)
+        return refuse_device(r, arg, diags);
+    if (GP_UNLIKELY(!check))
+        return check_owner(r, arg, diags);
+    bool is_first = st->checked_by != check;
+    st->checked_by = check;
+    return GP_LIKELY(is_first) ? GpStatus_Ok : check_pairs(r, (uint32_t)(arg - r->args), diags);
+}
+
+static GpStatus check_launch(GpRuntime *rt, const GpRunRequest *r, uint64_t check, GpDiags *diags) {
     GpDevice *d = r->exec->device;
     if (d->rt != rt)
         return GpStatus_WrongRuntime;
@@ -191,36 +246,23 @@ GpStatus gp_launch_check(GpRuntime *rt, const GpRunRequest *r, GpDiags *diags) {
     if (status == GpStatus_Ok && r->stream && r->stream->device != d)
         status = refuse_launch(r, "the stream belongs to another device", diags);
     if (status == GpStatus_Ok)
-        status = check_blocks(r, diags);
-    if (status == GpStatus_Ok)
-        status = check_threads(r, diags);
-    if (status == GpStatus_Ok)
-        status = check_shared(r, diags);
+        status = check_limits(r, diags);
     if (status == GpStatus_Ok && !r->is_bound)
         status = check_params(r, diags);
-    for (uint32_t i = 0; i < r->arg_count && status == GpStatus_Ok; i++) {
-        const GpRunArg *arg = &r->args[i];
-        if (!arg->tensor)
-            continue;
-        if (arg->tensor->storage->device->rt != rt)
-            return GpStatus_WrongRuntime;
-        if (arg->tensor->storage->device != d)
-            return refuse_device(r, arg, diags);
-        if (GP_UNLIKELY(!gp_own_is_plain(arg->tensor, arg->partition, arg->access == GpAccess_Move))) {
-            GpRequest q = request_of(r, arg);
-            status = gp_own_check(&q, diags);
-        }
-        if (status == GpStatus_Ok)
-            status = check_pairs(r, i, diags);
-    }
+    const GpRunArg *arg = r->args, *end = arg + r->arg_count;
+    for (; arg != end && status == GpStatus_Ok; arg++)
+        status = arg->tensor ? check_arg(r, arg, check, diags) : GpStatus_Ok;
     return status;
+}
+
+GpStatus gp_launch_check(GpRuntime *rt, const GpRunRequest *r, GpDiags *diags) {
+    return check_launch(rt, r, is_clear(r) ? ++rt->checks : 0, diags);
 }
 
 /* ---- Packing ---------------------------------------------------------------------------- */
 
 static uint64_t param_value(const GpImageParam *p, const GpRunRequest *r, const GpSlot *slot) {
     const GpRunArg *args = r->args;
-    uint64_t value = 0;
     switch (p->kind) {
     case GpParam_Base:
         return gp_tensor_address(args[p->arg].tensor);
@@ -231,8 +273,7 @@ static uint64_t param_value(const GpImageParam *p, const GpRunRequest *r, const 
     case GpParam_Len:
         return (uint64_t)args[p->arg].tensor->numel;
     case GpParam_Scalar:
-        gp_scalar_store(args[p->arg].scalar, &value);
-        return value;
+        return gp_scalar_bits(args[p->arg].scalar);
     case GpParam_Grid:
         return r->grid.grid[p->axis];
     case GpParam_TensorMap: /* no number: pack_params */
@@ -245,9 +286,8 @@ static uint64_t param_value(const GpImageParam *p, const GpRunRequest *r, const 
 
 /* Little-endian: the low bytes of a value are its narrower form. */
 static void pack_params(const GpRunRequest *r, const GpSlot *slot, uint8_t *block) {
-    const GpImage *image = r->exec->image;
-    for (uint32_t i = 0; i < image->param_count; i++) {
-        const GpImageParam *p = &image->params[i];
+    const GpImageParam *p = r->exec->image->params, *end = p + r->exec->image->param_count;
+    for (; p != end; p++) {
         uint64_t value = param_value(p, r, slot);
         if (GP_LIKELY(p->bytes == 8)) {
             memcpy(block + p->offset, &value, 8);
@@ -259,19 +299,11 @@ static void pack_params(const GpRunRequest *r, const GpSlot *slot, uint8_t *bloc
     }
 }
 
-bool gp_launch_has_mailbox(const GpImage *image) {
-    for (uint32_t i = image->param_count; i > 0; i--) {
-        if (image->params[i - 1].kind == GpParam_Mailbox)
-            return true;
-    }
-    return false;
-}
-
 static GpStatus order_args(const GpRunRequest *r, GpStream *s, GpDiags *diags) {
     GpStatus status = GpStatus_Ok;
-    for (uint32_t i = 0; i < r->arg_count && status == GpStatus_Ok; i++) {
-        const GpRunArg *arg = &r->args[i];
-        if (arg->tensor)
+    const GpRunArg *arg = r->args, *end = arg + r->arg_count;
+    for (; arg != end && status == GpStatus_Ok; arg++) {
+        if (arg->tensor && !gp_storage_is_on(arg->tensor->storage, s))
             status = gp_storage_order(arg->tensor->storage, s, arg->access != GpAccess_Read, diags);
     }
     return status;
@@ -279,21 +311,32 @@ static GpStatus order_args(const GpRunRequest *r, GpStream *s, GpDiags *diags) {
 
 /* The overwritten storages are clean before the launch counts: only its own failure may stick. */
 static void note_args(const GpRunRequest *r, GpUse use) {
-    for (uint32_t i = 0; i < r->arg_count; i++) {
-        const GpRunArg *arg = &r->args[i];
+    const GpRunArg *arg = r->args, *end = arg + r->arg_count;
+    for (; arg != end; arg++) {
         if (!arg->tensor)
             continue;
         GpStorage *st = arg->tensor->storage;
         if (arg->is_overwritten && arg->tensor->is_whole && arg->access != GpAccess_Read)
             gp_storage_clean(st);
         gp_storage_used(st, use, arg->access != GpAccess_Read);
+        if (arg->access == GpAccess_Move)
+            gp_own_take(st, r->site);
     }
     r->exec->device->rt->launches++;
 }
 
+/* A launch without a block does nothing, but takes what it is given. */
+static GpStatus skip_launch(const GpRunRequest *r) {
+    for (uint32_t i = 0; i < r->arg_count; i++) {
+        if (r->args[i].tensor && r->args[i].access == GpAccess_Move)
+            gp_own_take(r->args[i].tensor->storage, r->site);
+    }
+    return GpStatus_Ok;
+}
+
 static GpStatus take_slot(const GpRunRequest *r, GpStream *s, GpDiags *diags, GpSlot **out) {
     *out = NULL;
-    if (!gp_launch_has_mailbox(r->exec->image))
+    if (!r->exec->has_mailbox)
         return GpStatus_Ok;
     GpSlot *slot = gp_slot_take(s, diags);
     if (!slot)
@@ -368,7 +411,7 @@ GpStatus gp_launch_enqueue(const GpRunRequest *r, GpStream *s, GpDiags *diags, G
     if (slot_out)
         *slot_out = NULL;
     if (r->grid.grid[0] == 0 || r->grid.grid[1] == 0 || r->grid.grid[2] == 0)
-        return GpStatus_Ok; /* no block, nothing to do */
+        return skip_launch(r);
     GpStatus status = order_args(r, s, diags);
     GpSlot *slot = NULL;
     if (status == GpStatus_Ok)
@@ -386,20 +429,34 @@ GpStatus gp_launch_enqueue(const GpRunRequest *r, GpStream *s, GpDiags *diags, G
     return status;
 }
 
-GpStatus gp_launch_now(GpRuntime *rt, const GpRunRequest *r, GpStream *stream, GpDiags *diags) {
-    GpStatus status = gp_launch_check(rt, r, diags);
-    if (GP_UNLIKELY(status != GpStatus_Ok))
-        return status;
+static GpStatus run_checked(GpRuntime *rt, const GpRunRequest *r, GpStream *stream, GpDiags *diags) {
     if (GP_UNLIKELY(rt->recording != NULL))
         return gp_graph_add(rt->recording, r, diags);
     GpStream *s = stream ? stream : r->stream ? r->stream : r->exec->device->main;
     if (s->device != r->exec->device)
         return refuse_launch(r, "the stream belongs to another device", diags);
     GpUse use;
-    status = gp_launch_enqueue(r, s, diags, &use, NULL);
-    if (status == GpStatus_Ok || status == GpStatus_Interrupted)
-        gp_own_take_moved(r);
+    return gp_launch_enqueue(r, s, diags, &use, NULL);
+}
+
+/* Who is in the way may be garbage: it is collected while the arguments are held. */
+static GpStatus run_held(GpRuntime *rt, const GpRunRequest *r, GpStream *stream, GpDiags *diags) {
+    GpRunOp *op = gp_op_hold(rt, r);
+    if (!op)
+        return gp_report_no_memory(diags);
+    const GpRunRequest *held = gp_op_request(op);
+    GpStatus status = gp_launch_check(rt, held, diags);
+    if (status == GpStatus_Ok)
+        status = run_checked(rt, held, stream, diags);
+    gp_op_release(op);
     return status;
+}
+
+GpStatus gp_launch_now(GpRuntime *rt, const GpRunRequest *r, GpStream *stream, GpDiags *diags) {
+    if (GP_UNLIKELY(!is_clear(r)))
+        return run_held(rt, r, stream, diags);
+    GpStatus status = check_launch(rt, r, ++rt->checks, diags);
+    return GP_LIKELY(status == GpStatus_Ok) ? run_checked(rt, r, stream, diags) : status;
 }
 
 /* ---- Kernels on a device ---------------------------------------------------------------- */
@@ -447,6 +504,13 @@ static GpStatus check_image(GpDevice *d, const GpImage *image, GpDiags *diags) {
     return GpStatus_Ok;
 }
 
+static bool has_mailbox(const GpImage *image) {
+    bool found = false;
+    for (uint32_t i = 0; i < image->param_count; i++)
+        found |= image->params[i].kind == GpParam_Mailbox;
+    return found;
+}
+
 static void free_exec(GpExec *e) {
     GpSession *s = e->device->rt->session;
     if (e->maps)
@@ -466,7 +530,8 @@ GpStatus gp_exec_new(GpDevice *d, GpImage *image, GpDiags *diags, GpExec **out) 
     if (!e)
         return gp_report_no_memory(diags);
     size_t map_bytes = image->map_count * sizeof *e->maps;
-    *e = (GpExec){.device = d, .image = gp_image_retain(image), .refs = 1};
+    *e = (GpExec){
+        .device = d, .image = gp_image_retain(image), .refs = 1, .has_mailbox = has_mailbox(image)};
     e->is_clustered = (uint64_t)image->cluster[0] * image->cluster[1] * image->cluster[2] > 1;
     e->maps = map_bytes ? gp_try_calloc(d->rt->session, map_bytes) : NULL;
     status = map_bytes && !e->maps ? gp_report_no_memory(diags) : d->ops->load(e, diags);

@@ -1,69 +1,60 @@
 /* Ops: launches that were made and are run later, once. Until then they hold loans. */
 #include "runtime/internal.h"
 
-typedef struct OpArg {
-    GpRunArg arg; /* holds a reference to its tensor and partition until the op is run */
-    GpLoan loan;
-    bool is_lent;
-} OpArg;
-
 struct GpRunOp {
     GpRuntime *rt;
     bool is_run;
-    GpRunRequest request; /* its args point into `run_args` */
+    GpRunRequest request; /* its args are `args` */
     GpSite run_at;
     GpUse use;
     GpSlot *slot;
     size_t bytes; /* of this, its arguments and the kernel's name */
     uint32_t count;
-    GpRunArg *run_args;
-    OpArg args[];
+    GpRunArg *args; /* each holds a reference to its tensor and partition until the op is run */
+    GpLoan loans[]; /* of the arguments; tensor NULL: none */
 };
 
-
-static void lend(GpRunOp *op, OpArg *a) {
-    GpStorage *st = a->arg.tensor->storage;
-    a->loan = (GpLoan){.next = st->loans,
-                       .access = a->arg.access,
-                       .arg = (uint32_t)(a - op->args),
-                       .site = op->request.site,
-                       .tensor = a->arg.tensor,
-                       .kernel = op->request.kernel};
-    st->loans = &a->loan;
-    a->is_lent = true;
+static void lend(GpRunOp *op, uint32_t i) {
+    const GpRunArg *arg = &op->args[i];
+    GpStorage *st = arg->tensor->storage;
+    op->loans[i] = (GpLoan){.next = st->loans,
+                            .access = arg->access,
+                            .arg = i,
+                            .site = op->request.site,
+                            .tensor = arg->tensor,
+                            .kernel = op->request.kernel};
+    st->loans = &op->loans[i];
 }
 
-static void return_loan(OpArg *a) {
-    if (!a->is_lent)
+static void return_loan(GpLoan *loan) {
+    if (!loan->tensor)
         return;
-    a->is_lent = false;
-    GpLoan **at = &a->arg.tensor->storage->loans;
-    while (*at != &a->loan)
+    GpLoan **at = &loan->tensor->storage->loans;
+    while (*at != loan)
         at = &(*at)->next;
-    *at = a->loan.next;
+    *at = loan->next;
+    loan->tensor = NULL;
 }
 
-static void return_loans(GpRunOp *op) {
-    for (uint32_t i = 0; i < op->count; i++)
-        return_loan(&op->args[i]);
-}
-
+/* The loans first: a tensor that goes may be the last that the next one's loan is of. */
 static void let_args_go(GpRunOp *op) {
+    for (uint32_t i = 0; i < op->count; i++)
+        return_loan(&op->loans[i]);
     for (uint32_t i = 0; i < op->count; i++) {
-        GpRunArg *arg = &op->args[i].arg;
-        GpPartition *partition = arg->partition;
-        GpTensor *tensor = arg->tensor;
-        *arg = (GpRunArg){0};
+        GpPartition *partition = op->args[i].partition;
+        GpTensor *tensor = op->args[i].tensor;
+        op->args[i] = (GpRunArg){0};
         gp_partition_release(partition);
         gp_tensor_release(tensor);
     }
+    op->count = 0;
 }
 
 /* Holds the request's arguments, and lends none yet. */
 static GpRunOp *hold_request(GpRuntime *rt, const GpRunRequest *request) {
     uint32_t count = request->arg_count;
     const char *kernel = request->kernel ? request->kernel : request->exec->image->name;
-    size_t args_bytes = count * (sizeof(OpArg) + sizeof(GpRunArg)), name_bytes = strlen(kernel) + 1;
+    size_t args_bytes = count * (sizeof(GpLoan) + sizeof(GpRunArg)), name_bytes = strlen(kernel) + 1;
     size_t bytes = sizeof(GpRunOp) + args_bytes + name_bytes;
     GpRunOp *op = gp_try_calloc(rt->session, bytes);
     if (!op)
@@ -72,15 +63,15 @@ static GpRunOp *hold_request(GpRuntime *rt, const GpRunRequest *request) {
     op->rt = gp_runtime_retain(rt);
     op->count = count;
     op->request = *request;
-    op->run_args = (GpRunArg *)(void *)(op->args + count);
-    op->request.args = op->run_args;
-    op->request.kernel = memcpy(op->run_args + count, kernel, name_bytes);
+    op->args = (GpRunArg *)(void *)(op->loans + count);
+    op->request.args = op->args;
+    op->request.kernel = memcpy(op->args + count, kernel, name_bytes);
     gp_exec_retain(request->exec);
     if (request->stream)
         gp_stream_retain(request->stream);
     for (uint32_t i = 0; i < count; i++) {
-        GpRunArg *arg = &op->args[i].arg;
-        *arg = op->run_args[i] = request->args[i];
+        GpRunArg *arg = &op->args[i];
+        *arg = request->args[i];
         if (arg->partition)
             gp_partition_retain(arg->partition);
         if (arg->tensor)
@@ -91,7 +82,6 @@ static GpRunOp *hold_request(GpRuntime *rt, const GpRunRequest *request) {
 
 static void free_op(GpRunOp *op) {
     GpRuntime *rt = op->rt;
-    return_loans(op);
     let_args_go(op);
     gp_slot_release(op->slot);
     gp_stream_release(op->request.stream);
@@ -122,8 +112,8 @@ GpStatus gp_op_make(GpRuntime *rt, const GpRunRequest *request, GpDiags *diags, 
         return status;
     }
     for (uint32_t i = 0; i < op->count; i++) {
-        if (op->args[i].arg.tensor)
-            lend(op, &op->args[i]);
+        if (op->args[i].tensor)
+            lend(op, i);
     }
     *out = op;
     return GpStatus_Ok;
@@ -177,8 +167,6 @@ GpStatus gp_op_run(GpRunOp *op, GpStream *stream, GpSite site, GpDiags *diags) {
         return status;
     op->is_run = true;
     op->run_at = site;
-    return_loans(op);
-    gp_own_take_moved(&op->request);
     let_args_go(op); /* enqueued work needs no handle: memory is freed behind it */
     return status;
 }

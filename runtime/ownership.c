@@ -74,6 +74,11 @@ GpStatus gp_own_check(const GpRequest *q, GpDiags *diags) {
     return conflict == GpConflict_None ? GpStatus_Ok : gp_own_report(q, conflict, loan, diags);
 }
 
+bool gp_own_is_clear(const GpRequest *q) {
+    const GpLoan *loan;
+    return find_conflict(q, &loan) == GpConflict_None;
+}
+
 GpStatus gp_own_check_alive(GpTensor *t, GpSite site, GpDiags *diags) {
     GpRequest q = {.tensor = t, .verb = GpVerb_Read, .site = site};
     GpConflict conflict = find_state_conflict(&q);
@@ -82,17 +87,11 @@ GpStatus gp_own_check_alive(GpTensor *t, GpSite site, GpDiags *diags) {
     return conflict == GpConflict_None ? GpStatus_Ok : gp_own_report(&q, conflict, NULL, diags);
 }
 
-void gp_own_take_moved(const GpRunRequest *r) {
-    for (uint32_t i = 0; i < r->arg_count; i++) {
-        const GpRunArg *arg = &r->args[i];
-        if (!arg->tensor || arg->access != GpAccess_Move)
-            continue;
-        GpStorage *st = arg->tensor->storage;
-        st->state = GpOwn_Moved;
-        st->state_at = r->site;
-        st->state_by = NULL;
-        st->owner = NULL;
-    }
+void gp_own_take(GpStorage *st, GpSite site) {
+    st->state = GpOwn_Moved;
+    st->state_at = site;
+    st->state_by = NULL;
+    st->owner = NULL;
 }
 
 GpStatus gp_tensor_check(GpTensor *t, GpAccess access, GpSite site, GpDiags *diags) {

@@ -150,6 +150,8 @@ GpTensor *gp_tensor_retain(GpTensor *t);
 ** back, which waits for it. */
 void gp_tensor_release(GpTensor *t);
 
+/* No other handle of the runtime ever has it. What is told below never changes, but that what was freed is at 0. */
+uint64_t gp_tensor_number(const GpTensor *t);
 GpElem gp_tensor_elem(const GpTensor *t);
 const GpShape *gp_tensor_shape(const GpTensor *t);
 const int64_t *gp_tensor_strides(const GpTensor *t); /* in elements */

@@ -24,6 +24,7 @@ GpStatus gp_tensor_make(GpStorage *st, const GpTensor *like, GpDiags *diags, GpT
         return gp_report_no_memory(diags);
     *t = *like;
     t->refs = 1;
+    t->number = ++st->device->rt->handles;
     t->storage = st;
     finish(t);
     st->handles++;
@@ -81,6 +82,7 @@ void gp_tensor_release(GpTensor *t) {
     gp_free(s, t, sizeof *t);
 }
 
+uint64_t gp_tensor_number(const GpTensor *t) { return t->number; }
 GpElem gp_tensor_elem(const GpTensor *t) { return t->elem; }
 const GpShape *gp_tensor_shape(const GpTensor *t) { return &t->shape; }
 const int64_t *gp_tensor_strides(const GpTensor *t) { return t->stride; }

@@ -38,3 +38,18 @@ try(function()
     k.double(x, z):sync()
   end
 end)
+-- Launches without an op: the kernel's last call is another one then, and what is launched in the
+-- finaliser does not hide a tensor that is passed twice.
+local y = gpu.ones{8}
+local function leave_op() k.double(y, x) end
+try(function()
+  leave_op()
+  leave_finaliser(function() k.double:run(big, gpu.zeros{64}) end)
+  k.double:run(x, z)
+end)
+print(ran, z[1])
+try(function()
+  leave_op()
+  leave_finaliser(function() k.double:run(y, z) end)
+  k.add:run(z:tiles{4}, x, z)
+end)
