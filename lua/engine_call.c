@@ -17,7 +17,8 @@ static GpSchedule asked_schedule(const GpKernel *k) {
 }
 
 /* Describes the arguments; the device is the first tensor's, NULL without one. */
-static GpDevice *describe_args(const GpCallArg *args, uint32_t count, GpArgDesc *descs) {
+static GpDevice *describe_args(const GpCallArg *args, uint32_t count, GpArgDesc *descs,
+                               uint64_t *handles) {
     GpDevice *device = NULL;
     memset(descs, 0, count * sizeof(*descs)); /* padding too: descriptions are compared as bytes */
     for (uint32_t i = 0; i < count; i++) {
@@ -37,6 +38,7 @@ static GpDevice *describe_args(const GpCallArg *args, uint32_t count, GpArgDesc 
         d->shape = *gp_tensor_shape(t);
         memcpy(d->stride, gp_tensor_strides(t), d->shape.rank * sizeof(int64_t));
         d->address = gp_tensor_address(t);
+        handles[i] = gp_tensor_number(t);
         if (!device) device = gp_tensor_device(t);
     }
     return device;
@@ -68,6 +70,7 @@ typedef struct Bind {
     GpSite site;
     GpDiags *diags;
     GpArgDesc *descs;
+    uint64_t *handles;
     GpRunArg *run_args;
     GpDevice *device;
     GpTarget target;
@@ -91,8 +94,9 @@ static void bind_call(GpSession *s, void *ud) {
     const GpKernelOptions *o = &b->kernel->options;
     (void)s;
     b->descs = GP_NEW_ARRAY(b->arena, GpArgDesc, b->count);
+    b->handles = GP_NEW_ARRAY(b->arena, uint64_t, b->count);
     b->run_args = GP_NEW_ARRAY(b->arena, GpRunArg, b->count);
-    b->device = describe_args(b->args, b->count, b->descs);
+    b->device = describe_args(b->args, b->count, b->descs, b->handles);
     b->request = (GpBindRequest){.kernel = b->kernel->def,
                              .args = b->descs,
                              .arg_count = b->count,
@@ -277,35 +281,7 @@ static void plan_args(Bind *b, const GpImage *image) {
     }
 }
 
-static bool fill_scalar(const GpCallArg *arg, GpScalar *out) {
-    switch (arg->kind) {
-    case GpArg_Bool:
-        *out = (GpScalar){.elem = GpElem_Bool, .u = arg->i != 0};
-        return true;
-    case GpArg_Int:
-        return gp_scalar_from_int(arg->i, out->elem, out);
-    case GpArg_Float:
-        return gp_scalar_from_double(arg->f, out->elem, out);
-    case GpArg_Tensor:
-    case GpArg_Partition:
-        return true;
-    case GpArg_Other:
-        return false; /* no binding takes it */
-    }
-    gp_unreachable();
-}
-
-static bool fill_args(GpKernel *k, const GpCallArg *args) {
-    for (uint32_t i = 0; i < k->count; i++) {
-        GpRunArg *run = &k->run_args[i];
-        run->partition = args[i].partition;
-        run->tensor = args[i].partition ? gp_partition_tensor(args[i].partition) : args[i].tensor;
-        if (!fill_scalar(&args[i], &run->scalar)) return false;
-    }
-    return true;
-}
-
-static bool is_same_tensor(const GpArgDesc *last, const GpTensor *t, GpDevice *device) {
+static bool is_like(const GpArgDesc *last, const GpTensor *t, GpDevice *device) {
     const GpShape *shape = gp_tensor_shape(t);
     const int64_t *stride = gp_tensor_strides(t);
     if (last->elem != gp_tensor_elem(t) || last->shape.rank != shape->rank ||
@@ -316,34 +292,53 @@ static bool is_same_tensor(const GpArgDesc *last, const GpTensor *t, GpDevice *d
     return true;
 }
 
+static bool take_handle(GpKernel *k, uint32_t i, const GpTensor *t) {
+    if (!is_like(&k->descs[i], t, k->device)) return false;
+    k->handles[i] = gp_tensor_number(t);
+    return true;
+}
+
+/* What describes a handle never changes. */
+static bool take_tensor(GpKernel *k, uint32_t i, GpTensor *t) {
+    k->run_args[i].tensor = t;
+    return GP_LIKELY(k->handles[i] == gp_tensor_number(t)) || take_handle(k, i, t);
+}
+
 static bool is_same_share(const GpShare *a, const GpShare *b) {
     return gp_shape_eq(&a->map, &b->map) && a->blocks == b->blocks && a->is_prefix == b->is_prefix;
 }
 
-/* Whether an argument is described like that of the last call (normalise). */
-static bool is_same_arg(const GpArgDesc *last, const GpCallArg *arg, GpDevice *device) {
+/* Puts an argument into the request; false when it is not described like that of the last call
+** (normalise), or no value of the parameter's type. */
+static bool take_arg(GpKernel *k, uint32_t i, const GpCallArg *arg) {
+    const GpArgDesc *last = &k->descs[i];
+    GpRunArg *run = &k->run_args[i];
     if (last->kind != arg->kind) return false;
     switch (arg->kind) {
     case GpArg_Tensor:
-        return is_same_tensor(last, arg->tensor, device);
+        return take_tensor(k, i, arg->tensor);
     case GpArg_Partition:
-        return is_same_tensor(last, gp_partition_tensor(arg->partition), device) &&
+        run->partition = arg->partition;
+        return take_tensor(k, i, gp_partition_tensor(arg->partition)) &&
                gp_shape_eq(&last->tile, gp_partition_tile(arg->partition)) &&
                is_same_share(&last->share, gp_partition_share(arg->partition));
-    case GpArg_Int:
-    case GpArg_Float:
     case GpArg_Bool:
+        run->scalar = (GpScalar){.elem = GpElem_Bool, .u = arg->i != 0};
         return true;
+    case GpArg_Int:
+        return gp_scalar_from_int(arg->i, run->scalar.elem, &run->scalar);
+    case GpArg_Float:
+        return gp_scalar_from_double(arg->f, run->scalar.elem, &run->scalar);
     case GpArg_Other:
-        return false;
+        return false; /* no binding takes it */
     }
     gp_unreachable();
 }
 
-static bool is_like_last(const GpKernel *k, const GpCallArg *args, uint32_t count) {
-    if (!k->exec || count != k->count) return false;
+static bool take_args(GpKernel *k, const GpCallArg *args, uint32_t count) {
+    if (!k->request.exec || count != k->request.arg_count) return false;
     for (uint32_t i = 0; i < count; i++)
-        if (!is_same_arg(&k->descs[i], &args[i], k->device)) return false;
+        if (!take_arg(k, i, &args[i])) return false;
     return true;
 }
 
@@ -355,6 +350,21 @@ static GpStatus bind_anew(Bind *b) {
     if (status == GpStatus_Ok && !b->device)
         status = gp_engine_device(b->kernel->engine, b->diags, &b->device);
     return status;
+}
+
+/* What every call like this one asks of the runtime, but for the site and what take_arg fills in. */
+static GpRunRequest plan_request(const Bind *b, GpExec *exec) {
+    const GpKernel *k = b->kernel;
+    GpRunRequest r = {.exec = exec,
+                      .is_bound = true,
+                      .args = b->run_args,
+                      .arg_count = b->count,
+                      .shared_bytes = k->options.shared_bytes,
+                      .stream = k->options.stream,
+                      .kernel = gp_kernel_name(k)};
+    memcpy(r.grid.grid, b->instance->grid, sizeof(r.grid.grid));
+    memcpy(r.grid.block, b->instance->block, sizeof(r.grid.block));
+    return r;
 }
 
 static GpStatus prepare_anew(GpKernel *k, const GpCallArg *args, uint32_t count, GpSite site,
@@ -373,30 +383,22 @@ static GpStatus prepare_anew(GpKernel *k, const GpCallArg *args, uint32_t count,
     k->bound = b.arena;
     k->instance = b.instance;
     k->descs = b.descs;
+    k->handles = b.handles;
     k->run_args = b.run_args;
-    k->count = count;
+    k->request = plan_request(&b, exec);
     k->device = b.device;
-    k->exec = exec;
     return GpStatus_Ok;
 }
 
 GpStatus gp_kernel_prepare(GpKernel *k, const GpCallArg *args, uint32_t count, GpSite site,
                            GpDiags *diags, GpRunRequest *out) {
-    if (!is_like_last(k, args, count) || !fill_args(k, args)) {
+    if (!take_args(k, args, count)) {
         GpStatus status = prepare_anew(k, args, count, site, diags);
         if (status != GpStatus_Ok) return status;
-        gp_assert(fill_args(k, args)); /* gp_bind accepted every scalar */
+        gp_assert(take_args(k, args, count)); /* gp_bind accepted every scalar */
     }
-    *out = (GpRunRequest){.exec = k->exec,
-                          .is_bound = true,
-                          .args = k->run_args,
-                          .arg_count = k->count,
-                          .shared_bytes = k->options.shared_bytes,
-                          .stream = k->options.stream,
-                          .kernel = gp_kernel_name(k),
-                          .site = site};
-    memcpy(out->grid.grid, k->instance->grid, sizeof(out->grid.grid));
-    memcpy(out->grid.block, k->instance->block, sizeof(out->grid.block));
+    *out = k->request;
+    out->site = site;
     return GpStatus_Ok;
 }
 
@@ -419,7 +421,7 @@ GpStatus gp_kernel_emit(GpKernel *k, GpStage stage, const GpTarget *target, GpDi
     GpStatus status = GpStatus_Ok;
     b.arena = gp_arena_new(&k->engine->session);
     if (!b.arena) return GpStatus_NoMemory;
-    if (k->exec) b.instance = (GpInstance *)k->instance;
+    if (k->request.exec) b.instance = (GpInstance *)k->instance;
     else status = protect(&b, bind_assumed);
     if (status == GpStatus_Ok) status = protect(&b, instantiate);
     if (status == GpStatus_Ok)

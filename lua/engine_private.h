@@ -54,13 +54,13 @@ struct GpKernel {
     GpVariants *variants;
 
     /* The last call */
-    GpArena *bound;           /* instance and request arrays; NULL before the first call */
+    GpArena *bound;           /* instance and arrays; NULL before the first call */
     const GpInstance *instance;
     GpArgDesc *descs;         /* normalised: addresses modulo 16, no scalars */
-    GpRunArg *run_args;
-    uint32_t count;
+    uint64_t *handles;        /* numbers of the tensors, 0 for what is none */
+    GpRunArg *run_args;       /* those of the request */
+    GpRunRequest request;     /* exec NULL before the first call */
     GpDevice *device;
-    GpExec *exec;
 };
 
 /* In messages. */
