@@ -39,15 +39,15 @@ void gp_box_empty(GpBox *box) {
     *old.at = old.next;
     if (old.next) old.next->at = old.at;
     memset(box, 0, sizeof(*box)); /* first: what is released may lead here again */
-    for (const GpLuaType *type = gp_lua_types; type->type; type++)
-        if (old.object && type->type == old.type) type->release(&old);
+    const GpLuaType *type = gp_lua_types;
+    while (type->type && type->type != old.type) type++;
+    if (old.object && type->type) type->release(&old);
     gp_state_release(g);
 }
 
 GpBox *gp_box_test(lua_State *L, int index, const char *type) {
-    GpBox *box = lua_touserdata(L, index);
-    bool is_box = box && lua_rawlen(L, index) == sizeof(GpBox) && box->type == type;
-    return is_box ? box : NULL;
+    GpBox *box = gp_box_at(L, index);
+    return box && box->type == type ? box : NULL;
 }
 
 GpBox *gp_box_check(lua_State *L, int index, const char *type) {

@@ -79,7 +79,6 @@ GpStatus gp_kernel_with(GpKernel *k, const GpKernelOptions *options, GpSite site
 GpKernel *gp_kernel_retain(GpKernel *k);
 void gp_kernel_release(GpKernel *k);
 const char *gp_kernel_name(const GpKernel *k);
-GpStream *gp_kernel_stream(const GpKernel *k);
 
 typedef struct GpCallArg {
     GpArgKind kind;

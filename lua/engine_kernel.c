@@ -62,7 +62,6 @@ void gp_kernel_release(GpKernel *k) {
 }
 
 const char *gp_kernel_name(const GpKernel *k) { return k->def->name->name; }
-GpStream *gp_kernel_stream(const GpKernel *k) { return k->options.stream; }
 GpDevice *gp_kernel_device(const GpKernel *k) { return k->device; }
 
 /* ---- Options ---------------------------------------------------------------------------- */

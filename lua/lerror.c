@@ -5,8 +5,9 @@
 
 #include "lua/state.h"
 
-GpDiags *gp_lua_diags(lua_State *L) {
-    gpulua_state *g = gp_lua_state(L);
+GpDiags *gp_lua_diags(lua_State *L) { return gp_state_diags(gp_lua_state(L), L); }
+
+GpDiags *gp_state_diags(gpulua_state *g, lua_State *L) {
     if (gp_diags_count(g->diags) > 0) { /* warnings of an earlier call that nobody took */
         GpDiags *old = gp_diags_take(g->diags);
         if (!old) luaL_error(L, "not enough memory");

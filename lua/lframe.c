@@ -14,7 +14,8 @@
 
 /* The head of CallInfo of a Lua function (lstate.h). */
 typedef struct CallInfo {
-    void *func, *top;
+    void *func; /* in the stack: the value's address is its first word */
+    void *top;
     struct CallInfo *previous, *next;
     const uint32_t *saved_pc; /* behind the running instruction */
 } CallInfo;
@@ -55,6 +56,11 @@ static int last_read(uint32_t store) {
     int last = op == OP_SETTABUP ? -1 : register_a(store);
     if (op == OP_SETTABLE) last = GP_MAX(last, register_b(store));
     return GP_MAX(last, register_c(store));
+}
+
+GpLuaPlace gp_lua_place(const lua_Debug *ar) {
+    const CallInfo *ci = (const CallInfo *)(const void *)ar->i_ci;
+    return (GpLuaPlace){*(const void *const *)ci->func, ci->saved_pc};
 }
 
 /* The first register from which on temporaries are dead; -1 when that is not known. A read into a

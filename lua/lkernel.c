@@ -170,39 +170,21 @@ static const char *describe_other(lua_State *L, int index) {
 }
 
 static void read_arg(lua_State *L, int index, GpCallArg *arg) {
-    memset(arg, 0, sizeof(*arg));
-    switch (lua_type(L, index)) {
-    case LUA_TNUMBER:
-        if (lua_isinteger(L, index)) {
-            arg->kind = GpArg_Int;
-            arg->i = lua_tointeger(L, index);
-        } else {
-            arg->kind = GpArg_Float;
-            arg->f = lua_tonumber(L, index);
-        }
-        return;
-    case LUA_TBOOLEAN:
-        arg->kind = GpArg_Bool;
-        arg->i = lua_toboolean(L, index);
-        return;
-    case LUA_TUSERDATA: {
-        GpBox *box = gp_box_test(L, index, GP_TENSOR);
-        if (box && box->tensor) {
-            arg->kind = GpArg_Tensor;
-            arg->tensor = box->tensor;
-            return;
-        }
-        box = gp_box_test(L, index, GP_PARTITION);
-        if (box && box->partition) {
-            arg->kind = GpArg_Partition;
-            arg->partition = box->partition;
-            return;
-        }
-        break;
-    }
-    }
-    arg->kind = GpArg_Other;
-    arg->other = describe_other(L, index);
+    const GpBox *box = gp_box_at(L, index);
+    const char *boxed = box && box->object ? box->type : NULL;
+    int type = boxed ? LUA_TUSERDATA : lua_type(L, index);
+    if (boxed == GP_TENSOR)
+        *arg = (GpCallArg){.kind = GpArg_Tensor, .tensor = box->tensor};
+    else if (boxed == GP_PARTITION)
+        *arg = (GpCallArg){.kind = GpArg_Partition, .partition = box->partition};
+    else if (type == LUA_TNUMBER && lua_isinteger(L, index))
+        *arg = (GpCallArg){.kind = GpArg_Int, .i = lua_tointeger(L, index)};
+    else if (type == LUA_TNUMBER)
+        *arg = (GpCallArg){.kind = GpArg_Float, .f = lua_tonumber(L, index)};
+    else if (type == LUA_TBOOLEAN)
+        *arg = (GpCallArg){.kind = GpArg_Bool, .i = lua_toboolean(L, index)};
+    else
+        *arg = (GpCallArg){.kind = GpArg_Other, .other = describe_other(L, index)};
 }
 
 /* Bit i: the kernel writes argument i. */
@@ -214,12 +196,18 @@ static uint64_t find_written(const GpRunRequest *request) {
     return written;
 }
 
+/* The number of the first of them, and leaves it out of the rest. */
+static int take_written(uint64_t *written) {
+    int i = __builtin_ctzll(*written);
+    *written &= *written - 1;
+    return i;
+}
+
 /* Stores those as the op's user values, in parameter order. */
 static uint32_t keep_written(lua_State *L, int op, uint64_t written) {
     uint32_t count = 0;
-    for (int i = 0; i < GP_MAX_ARGS; i++) {
-        if (!(written >> i & 1)) continue;
-        lua_pushvalue(L, i + 2);
+    while (written) {
+        lua_pushvalue(L, take_written(&written) + 2);
         lua_setiuservalue(L, op, (int)++count);
     }
     return count;
@@ -252,8 +240,8 @@ static int kernel_call(lua_State *L) {
     uint32_t count = read_args(L, args);
     /* First: a finaliser that runs now may call this kernel, and the request is its last call's. */
     GpBox *made = gp_box_push(L, GP_RUN_OP, count_tensors(args, count));
-    GpDiags *diags = gp_lua_diags(L);
-    GpSite site = gp_lua_site(L);
+    GpDiags *diags = gp_state_diags(g, L);
+    GpSite site = gp_state_site(g, L);
     gp_lua_check(L, gp_kernel_prepare(box->kernel, args, count, site, diags, &request));
     uint64_t written = find_written(&request);
     gp_lua_check(L, gp_op_make(gp_engine_runtime(g->engine), &request, diags, &op));
@@ -262,18 +250,16 @@ static int kernel_call(lua_State *L) {
     return 1;
 }
 
-/* The launch without an op; returns the bits of the written arguments. */
-static uint64_t launch(lua_State *L, GpKernel *kernel) {
+/* The launch without an op; `written` (may be NULL) gets the bits of the written arguments. */
+static void launch(lua_State *L, GpKernel *kernel, uint64_t *written) {
     gpulua_state *g = gp_lua_state(L);
     GpCallArg args[GP_MAX_ARGS];
     GpRunRequest request;
     uint32_t count = read_args(L, args);
-    GpDiags *diags = gp_lua_diags(L);
-    gp_lua_check(L, gp_kernel_prepare(kernel, args, count, gp_lua_site(L), diags, &request));
-    uint64_t written = find_written(&request);
-    GpStream *stream = gp_kernel_stream(kernel);
-    gp_lua_check(L, gp_launch_now(gp_engine_runtime(g->engine), &request, stream, diags));
-    return written;
+    GpDiags *diags = gp_state_diags(g, L);
+    gp_lua_check(L, gp_kernel_prepare(kernel, args, count, gp_state_site(g, L), diags, &request));
+    if (written) *written = find_written(&request);
+    gp_lua_check(L, gp_launch_now(gp_engine_runtime(g->engine), &request, NULL, diags));
 }
 
 static GpTensor *tensor_of(lua_State *L, int index) {
@@ -282,19 +268,20 @@ static GpTensor *tensor_of(lua_State *L, int index) {
 }
 
 static int kernel_run(lua_State *L) {
-    launch(L, gp_box_check(L, 1, GP_KERNEL)->kernel);
+    launch(L, gp_box_check(L, 1, GP_KERNEL)->kernel, NULL);
     return 0;
 }
 
 static int kernel_sync(lua_State *L) {
     GpKernel *kernel = gp_box_check(L, 1, GP_KERNEL)->kernel;
     int top = lua_gettop(L);
-    uint64_t written = launch(L, kernel);
+    uint64_t written = 0;
+    launch(L, kernel, &written);
     luaL_checkstack(L, GP_MAX_ARGS, "too many results");
-    for (int i = 0; written >> i; i++) {
-        if (!(written >> i & 1)) continue;
-        gp_lua_check(L, gp_tensor_sync(tensor_of(L, i + 2), gp_lua_site(L), gp_lua_diags(L)));
-        lua_pushvalue(L, i + 2);
+    while (written) {
+        int at = take_written(&written) + 2;
+        gp_lua_check(L, gp_tensor_sync(tensor_of(L, at), gp_lua_site(L), gp_lua_diags(L)));
+        lua_pushvalue(L, at);
     }
     return lua_gettop(L) - top;
 }

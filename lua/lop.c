@@ -17,8 +17,8 @@ static int push_written(lua_State *L, const GpBox *box) {
 static int op_run(lua_State *L) {
     GpBox *box = check_op(L);
     GpStream *stream = opt_stream(L, 2);
-    GpDiags *diags = gp_lua_diags(L);
-    gp_lua_check(L, gp_op_run(box->op, stream, gp_lua_site(L), diags));
+    gpulua_state *g = gp_lua_state(L);
+    gp_lua_check(L, gp_op_run(box->op, stream, gp_state_site(g, L), gp_state_diags(g, L)));
     lua_settop(L, 1);
     return 1;
 }

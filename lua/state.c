@@ -229,24 +229,27 @@ bool gp_lua_caller(lua_State *L, lua_Debug *ar) {
     return false;
 }
 
-/* The function at the top of the stack becomes the one whose file is known; pops it. The registry
-** keeps it, so that its address stays its own. */
-static void remember_caller(lua_State *L, gpulua_state *g, uint32_t file) {
-    g->caller = lua_topointer(L, -1);
-    g->caller_file = file;
-    lua_rawsetp(L, LUA_REGISTRYINDEX, &g->caller);
-}
+GpSite gp_lua_site(lua_State *L) { return gp_state_site(gp_lua_state(L), L); }
 
-GpSite gp_lua_site(lua_State *L) {
-    gpulua_state *g = gp_lua_state(L);
+/* The registry keeps the function that called last, so that its address and those in its code stay its
+** own. */
+GpSite gp_state_site(gpulua_state *g, lua_State *L) {
     lua_Debug ar;
-    if (lua_getstack(L, 1, &ar) && lua_getinfo(L, "fl", &ar)) {
-        bool is_known = lua_topointer(L, -1) == g->caller;
-        lua_pop(L, 1);
-        if (is_known) return (GpSite){g->caller_file, (uint32_t)GP_MAX(ar.currentline, 0)};
+    if (lua_getstack(L, 1, &ar)) {
+        GpLuaPlace place = gp_lua_place(&ar);
+        bool is_known = place.function == g->caller.function;
+        if (is_known && place.pc != g->caller.pc && lua_getinfo(L, "l", &ar)) {
+            g->caller.pc = place.pc;
+            g->caller_site.line = (uint32_t)GP_MAX(ar.currentline, 0);
+        }
+        if (is_known) return g->caller_site;
     }
     if (!gp_lua_caller(L, &ar)) return (GpSite){0, 0};
     GpSite site = gp_engine_site(g->engine, ar.source, ar.currentline);
-    if (lua_checkstack(L, 2) && lua_getinfo(L, "f", &ar)) remember_caller(L, g, site.file);
+    if (lua_checkstack(L, 2) && lua_getinfo(L, "f", &ar)) {
+        lua_rawsetp(L, LUA_REGISTRYINDEX, &g->caller);
+        g->caller = gp_lua_place(&ar);
+        g->caller_site = site;
+    }
     return site;
 }

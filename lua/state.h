@@ -12,6 +12,12 @@
 #include "core/include/gpulua.h"
 #include "lua/engine.h"
 
+/* A Lua function, and where in its code it is. */
+typedef struct GpLuaPlace {
+    const void *function; /* lua_topointer */
+    const void *pc;
+} GpLuaPlace;
+
 /* Reference-counted: the opener has one reference, every live userdata and C handle one more, so
 ** finalisers may run in any order, after gpulua_close too. */
 struct gpulua_state {
@@ -28,8 +34,8 @@ struct gpulua_state {
     GpText text;        /* that the last call of the C API gave */
     volatile sig_atomic_t interrupted; /* set by gpulua_interrupt, taken by the next wait */
     gpulua_config config;
-    const void *caller; /* the Lua function that called last, and the number of its file */
-    uint32_t caller_file;
+    GpLuaPlace caller;  /* of the last call, and what that is for the engine */
+    GpSite caller_site;
     uint64_t random_seed, random_stream;
     GpKernel *convert;  /* the library's, made when the C API first needs it */
     uint64_t gc_debt;   /* device bytes allocated since the collector was last driven */
@@ -98,6 +104,11 @@ void gp_box_empty(GpBox *box);
 GpBox *gp_box_check(lua_State *L, int index, const char *type);
 /* The same without raising: NULL when it is something else. */
 GpBox *gp_box_test(lua_State *L, int index, const char *type);
+/* What may be a box: its type tells, which in userdata of others is no type of ours. */
+static inline GpBox *gp_box_at(lua_State *L, int index) {
+    GpBox *box = lua_touserdata(L, index);
+    return box && lua_rawlen(L, index) == sizeof(GpBox) ? box : NULL;
+}
 
 /* Pushes an anchor with a reference to the state; `closes`: gpulua_close runs when it dies. */
 void gp_lua_push_anchor(lua_State *L, gpulua_state *g, bool closes);
@@ -108,9 +119,13 @@ gpulua_state *gp_lua_anchored(lua_State *L, int index);
 gpulua_state *gp_lua_state(lua_State *L);
 /* The site of the Lua code that called the running C function. */
 GpSite gp_lua_site(lua_State *L);
+/* The same for a state that is at hand. */
+GpSite gp_state_site(gpulua_state *g, lua_State *L);
 /* The nearest Lua function on the stack, level 0 being the running C function; false when C code
 ** called it. */
 bool gp_lua_caller(lua_State *L, lua_Debug *ar);
+/* What runs at the level that lua_getstack found (lframe.c); of a C function, the function alone. */
+GpLuaPlace gp_lua_place(const lua_Debug *ar);
 /* Clears registers of the functions on the stack that nothing will read (lframe.c). */
 void gp_lua_clear_dead(lua_State *L);
 /* The name that the caller's code has for a tensor, partition or op (lname.c): what the running
@@ -123,6 +138,8 @@ bool gp_lua_name(lua_State *L, gpulua_state *g, const void *object, GpText *out,
 /* Where the call being served reports to: empty now. Lives as long as the state, whatever calls a
 ** finaliser makes meanwhile. */
 GpDiags *gp_lua_diags(lua_State *L);
+/* The same for a state that is at hand. */
+GpDiags *gp_state_diags(gpulua_state *g, lua_State *L);
 /* Returns on Ok; otherwise raises an error object with what was reported and a traceback. */
 void gp_lua_check(lua_State *L, GpStatus status);
 /* Pushes nil and the error object for an environment failure and returns 2; raises for a mistake
