@@ -156,6 +156,17 @@ local function stop()
   if bench.scratch_folder then os.execute("rm -rf " .. bench.quote(bench.scratch_folder)) end
 end
 
+-- Keeps this process, and the peers that it starts from now on, to the core that it runs on: cores differ
+-- in speed and in their way to the device. Gives the core's number; nil where there is no taskset.
+function bench.pin()
+  local file = io.open "/proc/self/stat"
+  if not file then return nil end
+  local pid, rest = file:read("a"):match("^(%d+) %(.*%) (.*)$") -- fields 1 to 3 of proc(5), then
+  file:close()
+  local core = rest:match("^" .. ("%S+ "):rep(36) .. "(%d+)") -- field 39
+  return os.execute(("taskset -cp %s %s >/dev/null 2>&1"):format(core, pid)) and tonumber(core) or nil
+end
+
 -- ---- Measuring -----------------------------------------------------------------------------------
 
 function bench.median(values)

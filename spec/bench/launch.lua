@@ -1,6 +1,7 @@
 -- A launch from the script: a tiny kernel of four arguments, against the same loop over
 -- cuLaunchKernel in C; torch, CuPy and Triton for context. Microseconds a launch, two ways: end to
--- end (thousands of launches, then one wait) and the host's part alone (too few to fill the queue).
+-- end (thousands of launches, then one wait) and the host's part alone (too few to fill the queue). All
+-- run on one core, where taskset is; the rows say on which.
 package.path = (arg[0]:match("^(.*)/[^/]*$") or ".") .. "/?.lua;" .. package.path
 local bench = require "bench"
 local gpu = require "gpulua"
@@ -21,6 +22,7 @@ local function enqueue(f)
 end
 
 bench.main("launch", function()
+  local core = bench.pin()
   local kernels = gpu.kernels([[
     #[kernel]
     fn axpy(alpha: f32, x: &[f32], y: &[f32], mut z: DisjointSlice<f32>) {
@@ -76,12 +78,12 @@ bench.main("launch", function()
   bench.emit({
     row = "launch", value = micro(whole.ours), unit = "us", best = whole.ours.min * 1e6, tile = micro(whole.tile),
     ratio = bench.ratio(whole.ours, whole.c), peer = "cuLaunchKernel in C", peer_value = micro(whole.c),
-    peer_error = whole.c.error, others = others, others_error = next(wrong) and wrong or nil,
+    peer_error = whole.c.error, core = core, others = others, others_error = next(wrong) and wrong or nil,
   }, { 1.25, 1.08, "lower" })
   bench.emit({
     row = "launch_host", value = micro(host.ours), unit = "us", best = host.ours.min * 1e6, tile = micro(host.tile),
     op = micro(host.op),
     ratio = bench.ratio(host.ours, host.c), peer = "cuLaunchKernel in C", peer_value = micro(host.c),
-    peer_error = host.c.error,
+    peer_error = host.c.error, core = core,
   }, { 1.25, 1.08, "lower" })
 end)
