@@ -47,7 +47,7 @@ static void visit(GpInst *inst, void *ud) {
     GpLaunchCheck check = {.span = inst->span, .what = site->what ? site->what : "", .axis = site->axis};
     bool is_index = inst->op == GpOp_CheckIndex;
     if (gp_launch_side(a->copy, inst->operands[0], is_index, &check.value) &&
-        (!is_index || gp_launch_side(a->copy, inst->operands[1], true, &check.length))) {
+        (!is_index || gp_launch_side(a->copy, inst->operands[1], true, &check.length)) && !gp_launch_is_open(&check)) {
         GP_PUSH(a->lo->arena, &a->checks, check);
         a->at_launch[inst->site] = true;
         return;
@@ -92,7 +92,8 @@ static void find_whole(GpInst *inst, void *ud) {
     for (uint8_t x = 0; x < tile->rank; x++) {
         axes[x] = (GpLaunchCheck){.is_whole = true, .span = inst->span, .what = "", .axis = x};
         if (!gp_launch_side(a->lo->fn, inst->operands[(is_store ? 2 : 1) + x], true, &axes[x].value) ||
-            !gp_launch_whole_tiles(a->lo->fn, inst->operands[0], x, tile->dim[x], &axes[x].length))
+            !gp_launch_whole_tiles(a->lo->fn, inst->operands[0], x, tile->dim[x], &axes[x].length) ||
+            gp_launch_is_open(&axes[x]))
             return;
     }
     for (uint8_t x = 0; x < tile->rank; x++)

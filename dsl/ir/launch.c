@@ -4,7 +4,7 @@
 #include "dsl/ir/eval.h"
 #include "dsl/ir/pass.h"
 
-enum { TERMS_MAX = 64, OPERANDS_MAX = 3 };
+enum { TERMS_MAX = 256, OPERANDS_MAX = 3 };
 
 typedef GP_VEC(GpLaunchTerm) Terms;
 
@@ -47,7 +47,22 @@ static bool add_below(const GpIrFn *fn, const GpInst *inst, bool has_grid, GpLau
 /* Whether a range of operands tells one of the result: not for what is cut into bits. */
 static bool has_ranges(GpOp op) {
     return op == GpOp_Add || op == GpOp_Sub || op == GpOp_Mul || op == GpOp_Div || op == GpOp_Rem ||
-           op == GpOp_Min || op == GpOp_Max || op == GpOp_Cast;
+           op == GpOp_Cast;
+}
+
+static bool is_clamp(GpOp op) { return op == GpOp_Min || op == GpOp_Max; }
+
+/* One bound is known where the other is not. */
+static bool add_clamp(const GpIrFn *fn, const GpInst *inst, bool has_grid, GpLaunchTerm *t, Terms *out) {
+    for (uint32_t i = 0; i < 2; i++) {
+        uint32_t len = out->len;
+        bool is_known = add(fn, inst->operands[i], has_grid, out);
+        t->varies |= !is_known || out->at[out->len - 1].varies;
+        t->operands += is_known;
+        if (!is_known)
+            out->len = len;
+    }
+    return t->operands > 0;
 }
 
 static bool add_elementwise(const GpIrFn *fn, const GpInst *inst, bool has_grid, GpLaunchTerm *t, Terms *out) {
@@ -75,6 +90,8 @@ static bool add(const GpIrFn *fn, const GpValue *v, bool has_grid, Terms *out) {
         t.arg = is_known ? fn->params[tensor->index].arg : 0;
     } else if (inst->op == GpOp_Below) {
         is_known = add_below(fn, inst, has_grid, &t, out);
+    } else if (is_clamp(inst->op)) {
+        is_known = add_clamp(fn, inst, has_grid, &t, out);
     } else {
         is_known = add_elementwise(fn, inst, has_grid, &t, out);
     }
@@ -111,6 +128,22 @@ static const GpLaunchRange unknown = {INT64_MIN, INT64_MAX};
 
 /* Whether sums and products of 64 bits hold those of its values. */
 static bool is_small(const GpLaunchRange *r) { return r->least >= INT32_MIN && r->most <= INT32_MAX; }
+
+/* What the type holds; of 64 bits nothing is known. */
+static GpLaunchRange of_type(GpElem elem) {
+    uint32_t bits = gp_elem_info[elem].bits - (gp_elem_is_signed(elem) ? 1U : 0U);
+    int64_t most = (int64_t)((UINT64_C(1) << bits % 64) - 1);
+    return bits >= 63 ? unknown : (GpLaunchRange){gp_elem_is_signed(elem) ? -most - 1 : 0, most};
+}
+
+static GpLaunchRange of_clamp(const GpLaunchTerm *t, const GpLaunchRange *r) {
+    GpLaunchRange any = of_type(t->elem), bound[2] = {any, any};
+    for (uint32_t i = 0; i < t->operands; i++)
+        bound[i] = (GpLaunchRange){GP_MAX(r[i].least, any.least), GP_MIN(r[i].most, any.most)};
+    if (t->op == GpOp_Min)
+        return (GpLaunchRange){GP_MIN(bound[0].least, bound[1].least), GP_MIN(bound[0].most, bound[1].most)};
+    return (GpLaunchRange){GP_MAX(bound[0].least, bound[1].least), GP_MAX(bound[0].most, bound[1].most)};
+}
 
 /* One value, by the operation's own arithmetic, which wraps. */
 static GpLaunchRange of_points(const GpLaunchTerm *t, const GpElem *elems, const GpLaunchRange *r) {
@@ -163,6 +196,8 @@ static GpLaunchRange of_term(const GpLaunchTerm *t, const GpElem *elems, const G
     else if (t->op == GpOp_Below)
         out = (GpLaunchRange){t->operands == 2 ? GP_MAX(r[1].least, 0) : 0,
                               GP_MIN(r[0].most - 1, t->operands == 2 ? r[1].most : INT64_MAX)};
+    else if (is_clamp(t->op))
+        out = of_clamp(t, r);
     else if (t->operands)
         out = of_elementwise(t, elems, r);
     GpScalar fits;
@@ -188,6 +223,23 @@ bool gp_launch_holds(const GpLaunchCheck *check, const GpLaunchFacts *facts) {
     if (!check->length.count)
         return value.least == 1;
     return value.least >= 0 && value.most < gp_launch_range(&check->length, facts).least;
+}
+
+static bool has_open(const GpLaunchSide *side) {
+    for (uint32_t i = 0; i < side->count; i++)
+        if (is_clamp(side->terms[i].op) && side->terms[i].operands == 1)
+            return true;
+    return false;
+}
+
+static int64_t many(const void *ud, uint32_t arg, uint32_t axis) {
+    (void)ud, (void)arg, (void)axis;
+    return 1 << 20;
+}
+
+bool gp_launch_is_open(const GpLaunchCheck *check) {
+    GpLaunchFacts large = {many, NULL, (uint32_t[]){1, 1, 1}};
+    return has_open(&check->value) && !gp_launch_holds(check, &large);
 }
 
 void gp_launch_mark_whole(GpIrFn *fn) {

@@ -49,6 +49,8 @@ bool gp_launch_side(const GpIrFn *fn, const GpValue *v, bool has_grid, GpLaunchS
 bool gp_launch_whole_tiles(const GpIrFn *fn, const GpValue *v, uint8_t axis, int64_t extent, GpLaunchSide *out);
 GpLaunchRange gp_launch_range(const GpLaunchSide *side, const GpLaunchFacts *facts);
 bool gp_launch_holds(const GpLaunchCheck *check, const GpLaunchFacts *facts);
+/* What the value is made of is not known well enough in any launch: it fails for one block and large tensors. */
+bool gp_launch_is_open(const GpLaunchCheck *check);
 /* The accesses of fn->whole are to tiles that lie inside of their tensors. */
 void gp_launch_mark_whole(GpIrFn *fn);
 GpLaunchCheck *gp_launch_copy(GpArena *arena, const GpLaunchCheck *checks, uint32_t count);

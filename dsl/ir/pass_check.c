@@ -195,6 +195,7 @@ static bool is_below(const Check *c, GpValue *index, GpValue *length) {
 static bool is_nonzero(const Check *c, GpValue *v) {
     GpScalar k;
     if (gp_ir_const(v, &k)) return k.u != 0;
+    if (v->inst && v->inst->op == GpOp_NumPrograms) return true; /* this block is one */
     for (uint32_t i = 0; i < c->facts.len; i++) {
         Known f;
         if (!get_known(&c->facts.at[i], &f)) continue;

@@ -23,3 +23,27 @@ fn range<const M: [i32; 1]>(mut z: MappedPartitionMut<f32, {[4]}, M>, n: i32) {
 #[cutile::entry(deny_in_kernel_checks = true)]
 fn divided(z: &mut Tensor<i32, {[8]}>, n: i32) { z.store(z.load() / n); }
 //@ call divided(part i32 [8] tile [8], 1)
+
+// The launch knows one bound of what is clamped, and the shares of blocks.
+#[cutile::entry(deny_in_kernel_checks = true)]
+fn clamped(x: &Tensor<f32, {[-1]}>, n: i32) {
+    let p = x.partition(shape![8]);
+    for i in max(0, program_id(0) - n) / 2..min(n, num_tiles(&p, 0)) { let t = p.load([i]); }
+}
+//@ call clamped{grid = 1}(tensor f32 [64], 3)
+
+#[cutile::entry(deny_in_kernel_checks = true)]
+fn shares(x: &Tensor<f32, {[-1]}>) {
+    let p = x.partition(shape![8]);
+    let per = ceil_div(num_tiles(&p, 0), num_programs(0));
+    let first = program_id(0) * per;
+    for i in first..min(first + per, num_tiles(&p, 0)) { let t = p.load([i]); }
+}
+//@ call shares{grid = 3}(tensor f32 [64])
+
+#[cutile::entry(deny_in_kernel_checks = true)]
+fn lowered(x: &Tensor<f32, {[-1]}>, n: i32) {
+    let p = x.partition(shape![8]);
+    let t = p.load([min(n, num_tiles(&p, 0) - 1)]);
+}
+//@ call lowered{grid = 1}(tensor f32 [64], 3)
