@@ -298,30 +298,33 @@ static bool take_handle(GpKernel *k, uint32_t i, const GpTensor *t) {
     return true;
 }
 
-/* What describes a handle never changes. */
-static bool take_tensor(GpKernel *k, uint32_t i, GpTensor *t) {
-    k->run_args[i].tensor = t;
-    return GP_LIKELY(k->handles[i] == gp_tensor_number(t)) || take_handle(k, i, t);
-}
-
 static bool is_same_share(const GpShare *a, const GpShare *b) {
     return gp_shape_eq(&a->map, &b->map) && a->blocks == b->blocks && a->is_prefix == b->is_prefix;
+}
+
+static bool is_same_cut(const GpArgDesc *last, const GpPartition *p) {
+    return gp_shape_eq(&last->tile, gp_partition_tile(p)) && is_same_share(&last->share, gp_partition_share(p));
+}
+
+/* What describes a handle never changes; the share of a partition may. */
+static bool take_tensor(GpKernel *k, uint32_t i, const GpCallArg *arg) {
+    GpPartition *p = arg->partition;
+    GpTensor *t = p ? gp_partition_tensor(p) : arg->tensor;
+    k->run_args[i].partition = p;
+    k->run_args[i].tensor = t;
+    bool is_known = GP_LIKELY(k->handles[i] == gp_tensor_number(t)) || take_handle(k, i, t);
+    return is_known && (!p || is_same_cut(&k->descs[i], p));
 }
 
 /* Puts an argument into the request; false when it is not described like that of the last call
 ** (normalise), or no value of the parameter's type. */
 static bool take_arg(GpKernel *k, uint32_t i, const GpCallArg *arg) {
-    const GpArgDesc *last = &k->descs[i];
     GpRunArg *run = &k->run_args[i];
-    if (last->kind != arg->kind) return false;
+    if (k->descs[i].kind != arg->kind) return false;
     switch (arg->kind) {
     case GpArg_Tensor:
-        return take_tensor(k, i, arg->tensor);
     case GpArg_Partition:
-        run->partition = arg->partition;
-        return take_tensor(k, i, gp_partition_tensor(arg->partition)) &&
-               gp_shape_eq(&last->tile, gp_partition_tile(arg->partition)) &&
-               is_same_share(&last->share, gp_partition_share(arg->partition));
+        return take_tensor(k, i, arg);
     case GpArg_Bool:
         run->scalar = (GpScalar){.elem = GpElem_Bool, .u = arg->i != 0};
         return true;
