@@ -134,6 +134,7 @@ typedef struct GpPipeLife {
     const GpValue *value;
     uint32_t first, last;
     int64_t words;
+    bool is_index; /* takes no registers to speak of */
 } GpPipeLife;
 GpPipeLife *gp_pipe_live(GpEmit *e, GpPipe *p); /* by value id */
 /* Words that are alive where the product is issued, with its sums. */

@@ -3,6 +3,8 @@
 #include "codegen/emit_tile_gpu.h"
 #include "codegen/pipe.h"
 
+enum { ROW_THREADS = 4 }; /* that share a row of sums */
+
 typedef struct Live {
     GpEmit *e;
     GpPipe *pipe;
@@ -13,15 +15,38 @@ typedef struct Live {
 /* Other names for a value's registers. */
 static bool is_alias(const GpValue *v) { return v->inst && gp_tile_moves(v->inst->op); }
 
+/* Integers that only places and scalars decide are a register and constants, or computed again. */
+static bool is_index(const Live *l, const GpValue *v) {
+    const GpInst *inst = v->inst;
+    bool is_made = is_alias(v) || (inst && gp_sig_info[gp_op_info[inst->op].sig].elementwise && !gp_elem_is_float(v->type->elem));
+    for (uint32_t i = 0; is_made && i < inst->operand_count; i++)
+        is_made = l->life[inst->operands[i]->id].is_index;
+    return is_made || gp_gpu_is_uniform(v) || (inst && inst->op == GpOp_Iota);
+}
+
 static int64_t words_of(const Live *l, const GpValue *v) {
     GpFeedView view;
-    bool is_free = gp_gpu_is_uniform(v) || is_alias(v) || (v->inst && v->inst->op == GpOp_Iota);
+    bool is_free = is_alias(v) || l->life[v->id].is_index;
     bool is_tile = v->type->kind == GpIrType_Tile && !is_free && !gp_feed_view(&l->pipe->feeds, v, &view);
     return is_tile ? gp_pipe_words(l->pipe, v->type) : 0;
 }
 
+/* A line that all rows have: each thread holds the columns it has of a product's sums. */
+static void widen(Live *l, const GpValue *v) {
+    const GpValue *line = v;
+    while (is_alias(line))
+        line = line->inst->operands[0];
+    const GpShape *from = &v->inst->operands[0]->type->shape, *to = &v->type->shape;
+    bool is_line = to->rank == 2 && from->dim[0] == 1 && from->dim[1] > 1 && !l->life[line->id].is_index;
+    int64_t words = is_line ? to->dim[1] / ROW_THREADS : 0;
+    l->life[line->id].words = GP_MAX(l->life[line->id].words, words);
+}
+
 static void define(Live *l, const GpValue *v) {
-    l->life[v->id] = (GpPipeLife){.value = v, .first = l->at, .last = l->at, .words = words_of(l, v)};
+    l->life[v->id] = (GpPipeLife){.value = v, .first = l->at, .last = l->at, .is_index = is_index(l, v)};
+    l->life[v->id].words = words_of(l, v);
+    if (v->inst && v->inst->op == GpOp_Broadcast)
+        widen(l, v);
 }
 
 static void read(Live *l, const GpValue *v, uint32_t at) {
