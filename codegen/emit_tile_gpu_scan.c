@@ -186,12 +186,18 @@ static void scan_repetitions(GpEmit *e, Scan *d) {
     }
 }
 
+static bool has_threads(const Scan *d) {
+    for (int i = 0; i < d->bits; i++)
+        if (d->bit[i].dim != GpLayoutDim_Register)
+            return true;
+    return false;
+}
+
 /* The first element takes the identity; with bits of threads on the axis `before` starts with it. */
 static void take_identity(GpEmit *e, Scan *d) {
     int64_t first = d->inst->is_reverse ? d->s->shape.dim[d->inst->axis] - 1 : 0;
-    for (int i = 0; i < d->bits; i++)
-        if (d->bit[i].dim != GpLayoutDim_Register)
-            return;
+    if (has_threads(d))
+        return;
     for (uint32_t r = 0; r < d->prefix.count; r++) {
         int32_t at[GP_MAX_RANK];
         gp_layout_at(d->s->layout, r, 0, 0, at);
@@ -207,34 +213,49 @@ static void start(GpEmit *e, Scan *d) {
     for (uint32_t r = 0; r < d->prefix.count; r++)
         d->prefix.at[r] = gp_gpu_at(&x, r);
     take_identity(e, d);
-    memcpy(d->total, d->prefix.at, d->prefix.count * sizeof *d->total);
+    for (uint32_t r = 0; r < d->prefix.count; r++)
+        d->total[r] = d->prefix.at[r];
 }
 
 static GpOp body_op(const GpInst *inst) { return inst->regions[0]->first->op; }
 
+/* The identity is in no total of several threads: then it need not have the same sign of zero. */
+static bool has_identity(const Scan *d, const GpInst *reduce) {
+    const GpValue *a = d->inst->operands[1], *b = reduce->operands[1];
+    GpScalar x, y;
+    bool is_zero = gp_elem_is_float(d->elem) && gp_ir_const(a, &x) && gp_ir_const(b, &y) && x.f == 0 && y.f == 0;
+    return a == b || (is_zero && has_threads(d));
+}
+
 /* The reduction behind the scan in its region that has the scan's total; NULL: there is none. */
-static const GpInst *find_total(const GpInst *scan) {
+static const GpInst *find_total(const Scan *d) {
+    const GpInst *scan = d->inst;
     for (const GpInst *x = scan->next; x; x = x->next)
         if (x->op == GpOp_Reduce && x->operands[0] == scan->operands[0] && x->axis == scan->axis &&
-            x->operands[1] == scan->operands[1] && gp_gpu_is_regroupable(x) && body_op(x) == body_op(scan))
+            has_identity(d, x) && gp_gpu_is_regroupable(x) && body_op(x) == body_op(scan))
             return x;
     return NULL;
 }
 
+static Scan scan_of(GpEmit *e, const GpInst *inst) {
+    return (Scan){.inst = inst, .s = gp_gpu_layout_of(e, inst->results[0]), .elem = inst->results[0]->type->elem};
+}
+
 bool gp_gpu_has_total(GpEmit *e, const GpInst *reduce) {
     for (const GpInst *x = reduce->prev; x; x = x->prev) {
-        bool is_alike = x->op == GpOp_Scan && x->operands[0] == reduce->operands[0];
-        if (!is_alike || !gp_gpu_is_regroupable(x) || find_total(x) != reduce)
+        if (x->op != GpOp_Scan || x->operands[0] != reduce->operands[0] || !gp_gpu_is_regroupable(x))
             continue;
-        Scan d = {.inst = x, .s = gp_gpu_layout_of(e, x->results[0])};
-        return find_bits(&d);
+        Scan d = scan_of(e, x);
+        bool has_bits = find_bits(&d);
+        if (find_total(&d) == reduce)
+            return has_bits;
     }
     return false;
 }
 
 /* Every thread has the totals of its lines: a reduction of the same tile takes them. */
 static void bind_total(GpEmit *e, const Scan *d) {
-    const GpInst *reduce = find_total(d->inst);
+    const GpInst *reduce = find_total(d);
     if (!reduce)
         return;
     const GpLayout *l = d->s->layout;
@@ -256,8 +277,7 @@ static void bind_total(GpEmit *e, const Scan *d) {
 }
 
 void gp_gpu_scan(GpEmit *e, const GpInst *inst) {
-    Scan d = {.inst = inst, .s = gp_gpu_layout_of(e, inst->results[0])};
-    d.elem = inst->results[0]->type->elem;
+    Scan d = scan_of(e, inst);
     if (!find_bits(&d)) {
         gp_gpu_scan_serially(e, inst);
         return;
