@@ -34,7 +34,7 @@ static void add_params(llvm_blake3_hasher *h, const GpIrFn *fn) {
     for (uint32_t i = 0; i < fn->param_count; i++) {
         const GpIrParam *p = &fn->params[i];
         uint8_t facts[] = {(uint8_t)p->kind, p->arg,         p->is_written, p->is_unique,
-                           p->aligned16,     p->unit_stride, p->small};
+                           p->aligned16,     p->unit_stride, p->small,      p->splits_lines};
         llvm_blake3_hasher_update(h, facts, sizeof facts);
     }
     for (uint32_t i = 0; i < fn->site_count; i++) {

@@ -181,7 +181,9 @@ void gp_pipe_find_held(GpEmit *e, GpPipe *p) {
         GpPipeLife *held = &life[f->load->results[0]->id];
         Readers r = {.pipe = p, .feed = f, .is_fit = !f->group->channel->is_ring && feeds_of(p, f->group) == 1};
         gp_ir_walk(fn, GpWalk_Before, check_reader, &r);
-        Room room = {e, p, life, held, r.is_fit};
+        if (!r.is_fit)
+            continue;
+        Room room = {e, p, life, held, true};
         gp_ir_walk(fn, GpWalk_Before, check_room, &room);
         f->group->channel->is_held = room.is_enough;
         if (room.is_enough)

@@ -132,8 +132,8 @@ static void make_key(GpBinder *b) {
                    inst->equal_lens);
     for (uint32_t i = 0; i < inst->arg_count; i++) {
         const struct GpArgFacts *f = &inst->args[i];
-        gp_text_printf(&t, "|%d,%d,%u,%d%d%d", (int)f->pass, (int)f->elem, f->rank, f->aligned16,
-                       f->unit_stride, f->small);
+        gp_text_printf(&t, "|%d,%d,%u,%d%d%d%s", (int)f->pass, (int)f->elem, f->rank, f->aligned16,
+                       f->unit_stride, f->small, f->splits_lines ? "s" : "");
         for (uint32_t k = 0; k < f->rank; k++)
             if (f->tile[k])
                 gp_text_printf(&t, "t%u=%lld", k, (long long)f->tile[k]);

@@ -160,6 +160,8 @@ static bool has_small_offsets(const GpArgDesc *a) {
     return last < INT64_C(1) << 31;
 }
 
+enum { LINE_BYTES = 128 }; /* of a GPU's cache */
+
 /* What a tensor map takes as an outer stride. */
 static bool is_map_stride(int64_t stride, int64_t elem_bytes) {
     return stride >= 0 && stride < (INT64_C(1) << 40) / elem_bytes && stride * elem_bytes % 16 == 0;
@@ -177,6 +179,7 @@ static void find_facts(GpBinder *b, uint32_t i, const GpArgDesc *a, GpPass pass,
     for (int k = 0; !is_slice && k < rank; k++) {
         bool is_inner = k + 1 == rank;
         f->aligned16 &= a->shape.dim[k] > 0 && (is_inner || is_map_stride(a->stride[k], bytes));
+        f->splits_lines |= !is_inner && a->shape.dim[k] > 1 && a->stride[k] * bytes % LINE_BYTES != 0;
     }
     f->small = has_small_offsets(a);
 }

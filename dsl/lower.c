@@ -92,7 +92,8 @@ static GpIrParam param_facts(const GpInstance *inst, GpParamKind kind, uint32_t 
                        .is_unique = true, /* ownership lets no writer share elements with others */
                        .aligned16 = f->aligned16,
                        .unit_stride = f->unit_stride,
-                       .small = f->small};
+                       .small = f->small,
+                       .splits_lines = f->splits_lines};
 }
 
 typedef struct Params {

@@ -98,7 +98,7 @@ typedef struct GpInstance {
         GpScalar scalar;    /* converted; not part of the code */
         GpElem elem;
         uint8_t rank;
-        bool aligned16, unit_stride, small; /* what they imply: GpIrParam */
+        bool aligned16, unit_stride, small, splits_lines; /* what they imply: GpIrParam */
         int64_t tile[GP_MAX_RANK]; /* of a &mut Tensor: the extents that its type leaves open, else 0 */
     } *args;
     uint32_t arg_count;

@@ -192,6 +192,7 @@ typedef struct GpIrParam {
                         ** multiples of 16 bytes, strides from 0 to 2^40 bytes, no extent is 0 */
     bool unit_stride;   /* innermost stride is 1 */
     bool small;         /* every offset fits in 31 bits */
+    bool splits_lines;  /* outer strides are no multiples of 128 bytes: rows begin within lines of the cache */
 } GpIrParam;
 
 struct GpIrFn {

@@ -23,6 +23,7 @@ const GpIrFactWord gp_ir_fact_words[GP_FACT_COUNT] = {
     {"aligned16", offsetof(GpIrParam, aligned16)},
     {"unit_stride", offsetof(GpIrParam, unit_stride)},
     {"small", offsetof(GpIrParam, small)},
+    {"splits_lines", offsetof(GpIrParam, splits_lines)},
 };
 
 typedef struct Printer {

@@ -32,7 +32,7 @@ typedef struct GpIrFactWord {
     const char *word;
     size_t offset; /* of the bool in GpIrParam */
 } GpIrFactWord;
-enum { GP_FACT_COUNT = 5 };
+enum { GP_FACT_COUNT = 6 };
 extern const GpIrFactWord gp_ir_fact_words[GP_FACT_COUNT];
 
 /* How an attribute is held and written (attr.def). */

@@ -104,9 +104,20 @@ local function check_cluster(title, info, wanted)
   print(("%s: clusters of %d instead of %d"):format(title, info.cluster, wanted))
 end
 
+-- Whether rows of a tile of so many elements, whole lines of the cache or more, begin within lines.
+local function splits(t, width)
+  local size = t.bytes // t.numel
+  return width * size >= 128 and t.strides[1] * size % 128 ~= 0
+end
+-- Whether the schedule gives clusters to a tile of so many rows, where they can be had.
+local function wants_cluster(schedule, rows, is_split)
+  local asked = schedule.cluster or is_split and 2 or 1
+  return asked > 1 and schedule.persistent ~= false and schedule.stages ~= 1 and rows % (16 * (schedule.warps or 1)) == 0
+end
+
 local SCHEDULES = {
   {}, { persistent = false }, { persistent = true }, { stages = 1 }, { stages = 2 }, { stages = 3 }, { warps = 4 }, { warps = 8 },
-  { cluster = 2 }, { cluster = 2, stages = 2 }, { cluster = 4, warps = 4 }, { cluster = 2, persistent = false }, { warps = 8, stages = 2, persistent = true },
+  { cluster = 1 }, { cluster = 2 }, { cluster = 2, stages = 2 }, { cluster = 4, warps = 4 }, { cluster = 2, persistent = false }, { warps = 8, stages = 2, persistent = true },
 }
 -- Four warpgroups of consumers.
 local WIDE = { {}, { warps = 8 }, { warps = 16 }, { warps = 16, stages = 2, persistent = false }, { cluster = 2 } }
@@ -134,7 +145,8 @@ for _, shape in ipairs(SHAPES) do
       f(c:tiles { tile[1], tile[2] }, ta, tb):sync()
       check(title, c:to_table(), wanted, p[4])
       local is_pipelined = name == "" and (p[2] ~= "f8e4m3fn" or depth % 16 == 0)
-      local is_granted = schedule.cluster and schedule.persistent ~= false and is_pipelined
+      local is_split = splits(ta, tile[3]) or splits(tb, p[1] == "plain" and tile[2] or tile[3])
+      local is_granted = is_pipelined and wants_cluster(schedule, tile[1], is_split)
       check_cluster(title, f:info(c:tiles { tile[1], tile[2] }, ta, tb), is_granted and 2 or 1)
     end)
   end
@@ -171,12 +183,12 @@ do
       for l, x in ipairs(row) do of_tiles[i][l] = times and times[(l - 1) // 64 + 1] * x or x end
     end
     local wanted = product(of_tiles, transpose(b))
-    each_schedule(name, { {}, { cluster = 2 } }, function(title, schedule)
+    each_schedule(name, { {}, { cluster = 1 }, { cluster = 2 } }, function(title, schedule)
       local f = k[name]:with { BK = 64, cluster = schedule.cluster }
       local c = gpu.zeros { m, n }
       f(c:tiles { 64, 64 }, ta, tb):sync()
       check(title, c:to_table(), wanted, 0)
-      check_cluster(title, f:info(c:tiles { 64, 64 }, ta, tb), schedule.cluster and clusters or 1)
+      check_cluster(title, f:info(c:tiles { 64, 64 }, ta, tb), schedule.cluster == 1 and 1 or clusters)
     end)
   end
 end
@@ -573,7 +585,7 @@ do
 end
 
 local ATTENTION_SCHEDULES = {
-  {}, { persistent = true }, { stages = 2 }, { warps = 4 }, { cluster = 2 }, { cluster = 2, persistent = true }, { cluster = 2, stages = 2 },
+  {}, { persistent = true }, { stages = 2 }, { warps = 4 }, { cluster = 1 }, { cluster = 2 }, { cluster = 2, persistent = true }, { cluster = 2, stages = 2 },
   { warps = 16 },
 }
 for _, case in ipairs {
@@ -596,7 +608,7 @@ for _, case in ipairs {
       local f = k[kernel]:with(options)
       f(o:tiles { bm, depth }, tq, tk, tv, scale):sync()
       check(full, o:to_table(), wanted, 2 ^ -6)
-      local is_granted = schedule.cluster and suffix == "" and not is_causal
+      local is_granted = suffix == "" and not is_causal and wants_cluster(schedule, bm, splits(tk, depth))
       check_cluster(full, f:info(o:tiles { bm, depth }, tq, tk, tv, scale), is_granted and 2 or 1)
     end)
   end
