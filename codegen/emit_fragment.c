@@ -1,15 +1,9 @@
 /* Reading operands of products from shared memory: fragment.h says how they lie. */
+#include "codegen/emit_i32.h"
 #include "codegen/fragment.h"
 #include "codegen/emit_tile_gpu.h"
 
 static LLVMTypeRef i32(GpEmit *e) { return LLVMInt32TypeInContext(e->ctx); }
-static LLVMValueRef add(GpEmit *e, LLVMValueRef x, LLVMValueRef y) { return LLVMBuildAdd(e->b, x, y, ""); }
-static LLVMValueRef scale(GpEmit *e, LLVMValueRef x, int64_t by) { return LLVMBuildMul(e->b, x, gp_emit_i32(e, by), ""); }
-static LLVMValueRef shift(GpEmit *e, LLVMValueRef x, int64_t by) { return LLVMBuildLShr(e->b, x, gp_emit_i32(e, by), ""); }
-static LLVMValueRef low(GpEmit *e, LLVMValueRef x, int64_t limit) {
-    return LLVMBuildAnd(e->b, x, gp_emit_i32(e, limit - 1), "");
-}
-
 static LLVMValueRef byte_at(GpEmit *e, LLVMValueRef base, LLVMValueRef offset) {
     return LLVMBuildInBoundsGEP2(e->b, LLVMInt8TypeInContext(e->ctx), base, &offset, 1, "");
 }
@@ -19,16 +13,16 @@ uint32_t gp_fragment_shift(const GpFeed *f) { return f->panel_bytes == 128 ? 0 :
 /* Where the lane's words lie in 16 lines of two chunks. ldmatrix takes the addresses of eight lines
 ** from eight lanes; with words, a lane has its own: a quad of lanes shares a line, or a column. */
 static void find_lane(GpEmit *e, const GpFragment *o, LLVMValueRef *line, LLVMValueRef *byte) {
-    LLVMValueRef lane = low(e, gp_gpu_thread(e), 32);
+    LLVMValueRef lane = gp_i32_low(e, gp_gpu_thread(e), 32);
     if (o->is_along_k && o->bytes == 4) {
-        *line = low(e, lane, 4);
-        *byte = scale(e, shift(e, lane, 2), 4);
+        *line = gp_i32_low(e, lane, 4);
+        *byte = gp_i32_scale(e, gp_i32_shift(e, lane, 2), 4);
         return;
     }
-    LLVMValueRef first = low(e, shift(e, lane, 3), 2), second = shift(e, lane, 4);
+    LLVMValueRef first = gp_i32_low(e, gp_i32_shift(e, lane, 3), 2), second = gp_i32_shift(e, lane, 4);
     bool is_line_first = o->is_b == o->is_along_k;
-    *line = add(e, low(e, lane, GP_SWIZZLE_LINES), scale(e, is_line_first ? first : second, GP_SWIZZLE_LINES));
-    *byte = scale(e, is_line_first ? second : first, GP_FEED_CHUNK_BYTES);
+    *line = gp_i32_add(e, gp_i32_low(e, lane, GP_SWIZZLE_LINES), gp_i32_scale(e, is_line_first ? first : second, GP_SWIZZLE_LINES));
+    *byte = gp_i32_scale(e, is_line_first ? second : first, GP_FEED_CHUNK_BYTES);
 }
 
 GpFragment gp_fragment_open(GpEmit *e, const GpFeedView *v, GpElem elem, bool is_b, LLVMValueRef base, LLVMValueRef warp) {
@@ -37,15 +31,15 @@ GpFragment gp_fragment_open(GpEmit *e, const GpFeedView *v, GpElem elem, bool is
     o.bytes = gp_elem_info[elem].bytes;
     LLVMValueRef line, byte, panel = gp_emit_i32(e, 0);
     find_lane(e, &o, &line, &byte);
-    LLVMValueRef swizzle = scale(e, shift(e, low(e, line, GP_SWIZZLE_LINES), gp_fragment_shift(f)), GP_FEED_CHUNK_BYTES);
+    LLVMValueRef swizzle = gp_i32_scale(e, gp_i32_shift(e, gp_i32_low(e, line, GP_SWIZZLE_LINES), gp_fragment_shift(f)), GP_FEED_CHUNK_BYTES);
     if (o.is_along_k) {
-        warp = scale(e, warp, o.bytes);
+        warp = gp_i32_scale(e, warp, o.bytes);
         panel = LLVMBuildUDiv(e->b, warp, gp_emit_i32(e, f->panel_bytes), "");
-        byte = add(e, byte, low(e, warp, f->panel_bytes));
+        byte = gp_i32_add(e, byte, gp_i32_low(e, warp, f->panel_bytes));
     } else {
-        line = add(e, line, warp);
+        line = gp_i32_add(e, line, warp);
     }
-    o.lines = add(e, scale(e, line, f->panel_bytes), scale(e, panel, (int64_t)f->lines * f->panel_bytes));
+    o.lines = gp_i32_add(e, gp_i32_scale(e, line, f->panel_bytes), gp_i32_scale(e, panel, (int64_t)f->lines * f->panel_bytes));
     o.across = LLVMBuildXor(e->b, byte, swizzle, "");
     return o;
 }
@@ -59,7 +53,7 @@ static LLVMValueRef place(GpEmit *e, GpFragment *o, uint32_t line, uint32_t byte
     gp_assert(bits % GP_FEED_CHUNK_BYTES == 0);
     if (!o->at[part]) {
         LLVMValueRef across = LLVMBuildXor(e->b, o->across, gp_emit_i32(e, bits), "");
-        o->at[part] = byte_at(e, o->base, add(e, o->lines, across));
+        o->at[part] = byte_at(e, o->base, gp_i32_add(e, o->lines, across));
     }
     LLVMValueRef rest = gp_emit_i32(e, ((int64_t)panel * f->lines + line) * f->panel_bytes);
     return byte_at(e, o->at[part], rest);

@@ -4,6 +4,7 @@
 ** operands as fragment.h has them. The first operand may be in registers: sums of a product are in the
 ** order that another's operand wants. */
 #include "codegen/async.h"
+#include "codegen/emit_i32.h"
 #include "codegen/emit_tile_gpu.h"
 #include "codegen/fragment.h"
 
@@ -16,13 +17,6 @@ enum {
 };
 
 static LLVMTypeRef i32(GpEmit *e) { return LLVMInt32TypeInContext(e->ctx); }
-static LLVMValueRef add(GpEmit *e, LLVMValueRef x, LLVMValueRef y) { return LLVMBuildAdd(e->b, x, y, ""); }
-static LLVMValueRef scale(GpEmit *e, LLVMValueRef x, int64_t by) { return LLVMBuildMul(e->b, x, gp_emit_i32(e, by), ""); }
-static LLVMValueRef shift(GpEmit *e, LLVMValueRef x, int64_t by) { return LLVMBuildLShr(e->b, x, gp_emit_i32(e, by), ""); }
-static LLVMValueRef low(GpEmit *e, LLVMValueRef x, int64_t limit) {
-    return LLVMBuildAnd(e->b, x, gp_emit_i32(e, limit - 1), "");
-}
-
 static const GpMmaSync *row_of(const GpInst *mma) {
     const GpShape *a = &mma->operands[0]->type->shape, *to = &mma->results[0]->type->shape;
     if (to->rank != 2 || to->dim[0] % ROWS || to->dim[1] % PAIR)
@@ -82,12 +76,12 @@ static LLVMValueRef byte_at(GpEmit *e, LLVMValueRef base, LLVMValueRef offset) {
 /* Of element (line, column), the byte offset in the tile. */
 static LLVMValueRef place_element(GpEmit *e, const GpFeed *f, uint32_t bytes, LLVMValueRef const *c) {
     LLVMValueRef line = LLVMBuildTrunc(e->b, c[0], i32(e), "");
-    LLVMValueRef byte = scale(e, LLVMBuildTrunc(e->b, c[1], i32(e), ""), bytes);
+    LLVMValueRef byte = gp_i32_scale(e, LLVMBuildTrunc(e->b, c[1], i32(e), ""), bytes);
     LLVMValueRef panel = LLVMBuildUDiv(e->b, byte, gp_emit_i32(e, f->panel_bytes), "");
-    LLVMValueRef swizzle = scale(e, shift(e, low(e, line, GP_SWIZZLE_LINES), gp_fragment_shift(f)), GP_FEED_CHUNK_BYTES);
-    byte = LLVMBuildXor(e->b, low(e, byte, f->panel_bytes), swizzle, "");
-    byte = add(e, byte, scale(e, line, f->panel_bytes));
-    return add(e, byte, scale(e, panel, (int64_t)f->lines * f->panel_bytes));
+    LLVMValueRef swizzle = gp_i32_scale(e, gp_i32_shift(e, gp_i32_low(e, line, GP_SWIZZLE_LINES), gp_fragment_shift(f)), GP_FEED_CHUNK_BYTES);
+    byte = LLVMBuildXor(e->b, gp_i32_low(e, byte, f->panel_bytes), swizzle, "");
+    byte = gp_i32_add(e, byte, gp_i32_scale(e, line, f->panel_bytes));
+    return gp_i32_add(e, byte, gp_i32_scale(e, panel, (int64_t)f->lines * f->panel_bytes));
 }
 
 /* Every owner writes its elements. */
@@ -180,9 +174,9 @@ static void find_blocks(GpEmit *e, Product *p) {
 
 /* This warp's first row or column: i32. */
 static LLVMValueRef warp_first(GpEmit *e, const GpLayout *l, int axis) {
-    LLVMValueRef warp = shift(e, gp_gpu_thread(e), 5), sum = gp_emit_i32(e, 0);
+    LLVMValueRef warp = gp_i32_shift(e, gp_gpu_thread(e), 5), sum = gp_emit_i32(e, 0);
     for (int i = 0; i < l->bits[GpLayoutDim_Warp]; i++)
-        sum = add(e, sum, scale(e, low(e, shift(e, warp, i), 2), l->bases[GpLayoutDim_Warp][i][axis]));
+        sum = gp_i32_add(e, sum, gp_i32_scale(e, gp_i32_low(e, gp_i32_shift(e, warp, i), 2), l->bases[GpLayoutDim_Warp][i][axis]));
     return sum;
 }
 

@@ -3,22 +3,15 @@
 ** run on while the next tile is computed; the copy clips what lies beyond the tensor. */
 #include <stdio.h>
 
+#include "codegen/emit_i32.h"
 #include "codegen/emit_tile_gpu.h"
 #include "codegen/pipe.h"
 
 enum { ROWS = 64, PANEL = 64, LINE_BYTES = 128 };
 
-static LLVMValueRef add(GpEmit *e, LLVMValueRef a, LLVMValueRef b) {
-    return LLVMBuildAdd(e->b, a, b, "");
-}
-
 static LLVMValueRef bits(GpEmit *e, int from, int count) {
     LLVMValueRef t = LLVMBuildLShr(e->b, gp_gpu_thread(e), gp_emit_i32(e, from), "");
     return LLVMBuildAnd(e->b, t, gp_emit_i32(e, (1 << count) - 1), "");
-}
-
-static LLVMValueRef scale(GpEmit *e, LLVMValueRef v, int64_t by) {
-    return LLVMBuildMul(e->b, v, gp_emit_i32(e, by), "");
 }
 
 /* Runs `emit` in the first thread of each warpgroup. */
@@ -61,12 +54,12 @@ typedef struct Store {
 /* Sixteen columns of 16 rows: four matrices of 8 x 8, whose rows' addresses the lanes give. */
 static void write_block(GpEmit *e, const Store *s, uint32_t turn, uint32_t block) {
     uint32_t columns = s->panels * PANEL, first = (turn * columns / 8 + block * 2) * 4;
-    LLVMValueRef lane_row = add(e, scale(e, bits(e, 5, 2), 16), bits(e, 0, 4)), args[5];
+    LLVMValueRef lane_row = gp_i32_add(e, gp_i32_scale(e, bits(e, 5, 2), 16), bits(e, 0, 4)), args[5];
     LLVMValueRef chunk = LLVMBuildOr(e->b, bits(e, 4, 1), gp_emit_i32(e, block * 2 % 8), "");
     chunk = LLVMBuildXor(e->b, chunk, LLVMBuildAnd(e->b, lane_row, gp_emit_i32(e, 7), ""), "");
     uint64_t panel = (uint64_t)(turn * s->panels + block / 4) * ROWS * LINE_BYTES;
-    LLVMValueRef at = add(e, add(e, scale(e, lane_row, LINE_BYTES), scale(e, chunk, 16)),
-                          add(e, s->base, gp_emit_i32(e, (int64_t)panel)));
+    LLVMValueRef at = gp_i32_add(e, gp_i32_add(e, gp_i32_scale(e, lane_row, LINE_BYTES), gp_i32_scale(e, chunk, 16)),
+                          gp_i32_add(e, s->base, gp_emit_i32(e, (int64_t)panel)));
     args[0] = gp_pipe_at(e, at);
     for (uint32_t i = 0; i < 4; i++)
         args[1 + i] = gp_emit_pair(e, gp_gpu_at(&s->value, s->at[first + 2 * i]),
@@ -80,14 +73,14 @@ static void start_copy(GpEmit *e, const Store *s, LLVMValueRef *coord, int rank,
     LLVMValueRef args[3 + GP_MAX_RANK + 2];
     uint32_t count = 0;
     uint64_t offset = (uint64_t)(turn * s->panels + panel) * ROWS * LINE_BYTES;
-    args[count++] = gp_pipe_at(e, add(e, s->base, gp_emit_i32(e, (int64_t)offset)));
+    args[count++] = gp_pipe_at(e, gp_i32_add(e, s->base, gp_emit_i32(e, (int64_t)offset)));
     args[count++] = e->pipe->map_params[s->plan->map];
     for (int a = 0; a < rank; a++)
         args[count++] = coord[a];
-    args[2] = add(e, coord[0], gp_emit_i32(e, (int64_t)panel * PANEL));
-    LLVMValueRef row = scale(e, e->pipe->warpgroup, ROWS);
-    row = add(e, row, gp_emit_i32(e, (int64_t)turn * ROWS * e->pipe->warpgroups));
-    args[2 + s->plan->row_axis] = add(e, coord[s->plan->row_axis], row);
+    args[2] = gp_i32_add(e, coord[0], gp_emit_i32(e, (int64_t)panel * PANEL));
+    LLVMValueRef row = gp_i32_scale(e, e->pipe->warpgroup, ROWS);
+    row = gp_i32_add(e, row, gp_emit_i32(e, (int64_t)turn * ROWS * e->pipe->warpgroups));
+    args[2 + s->plan->row_axis] = gp_i32_add(e, coord[s->plan->row_axis], row);
     args[count++] = gp_emit_i64(e, 0);
     args[count++] = gp_emit_bool(e, false);
     char name[64];
@@ -122,8 +115,8 @@ bool gp_pipe_store(GpEmit *e, const GpInst *inst) {
     s.turns = (uint32_t)shape->dim[0] / (ROWS * e->pipe->warpgroups);
     s.panels = (uint32_t)shape->dim[1] / PANEL;
     s.at = gp_wgmma_places(e, layout);
-    s.base = scale(e, e->pipe->warpgroup, (int64_t)s.turns * s.panels * ROWS * LINE_BYTES);
-    s.base = add(e, s.base, gp_emit_i32(e, (int64_t)e->pipe->staging));
+    s.base = gp_i32_scale(e, e->pipe->warpgroup, (int64_t)s.turns * s.panels * ROWS * LINE_BYTES);
+    s.base = gp_i32_add(e, s.base, gp_emit_i32(e, (int64_t)e->pipe->staging));
     in_first(e, s.plan->is_repeated ? wait_done : wait_read, NULL);
     gp_pipe_warpgroup_barrier(e);
     for (uint32_t turn = 0; turn < s.turns; turn++)
