@@ -131,7 +131,9 @@ void gp_emit_divisions(GpEmit *e, LLVMValueRef const *a, LLVMValueRef const *b, 
     bool is_one = true;
     for (uint32_t i = 1; i < count; i++)
         is_one &= b[i] == b[0];
-    Divisor d = is_one ? open_divisor(e, b[0]) : (Divisor){NULL};
+    Divisor d = {.is_ok = NULL};
+    if (is_one)
+        d = open_divisor(e, b[0]);
     for (uint32_t i = 0; i < count; i++)
         q[i] = is_one ? divide_by(e, &d, a[i]) : find_quotient(e, a[i], b[i]);
     finish(e, q, a, b, out, count);
