@@ -70,9 +70,11 @@ GpPipePart gp_pipe_part(const GpPipe *p, const GpInst *mma) {
     const GpShape *to = &mma->results[0]->type->shape;
     uint32_t turns = (uint32_t)to->dim[0] / (GP_PIPE_BLOCK_ROWS * p->warpgroups), n = (uint32_t)to->dim[1];
     GpPipePart part = {.blocks = turns, .columns = n};
+    if (!gp_wgmma_promotes(mma))
+        return part;
     Need need = need_of(p, mma->parent);
     int64_t room = gp_pipe_registers(p)->sums - need.kept;
-    if (!gp_wgmma_promotes(mma) || need.added <= room)
+    if (need.added <= room)
         return part;
     part.is_alone = true;
     while (part.blocks > 1 && part_words(part) > room)

@@ -179,8 +179,9 @@ static void find_facts(GpBinder *b, uint32_t i, const GpArgDesc *a, GpPass pass,
     for (int k = 0; !is_slice && k < rank; k++) {
         bool is_inner = k + 1 == rank;
         f->aligned16 &= a->shape.dim[k] > 0 && (is_inner || is_map_stride(a->stride[k], bytes));
-        f->splits_lines |= !is_inner && a->shape.dim[k] > 1 && a->stride[k] * bytes % LINE_BYTES != 0;
+        f->splits_lines |= !is_inner && a->shape.dim[k] > 1 && a->stride[k] % LINE_BYTES * bytes % LINE_BYTES != 0;
     }
+    f->splits_lines &= f->aligned16; /* others are copied in another way: no variant of their own */
     f->small = has_small_offsets(a);
 }
 
