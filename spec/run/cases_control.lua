@@ -304,8 +304,28 @@ local function check_failures(h)
   end)
 end
 
+-- Macros that end the kernel where they are reached, and only there, with what they say.
+local ENDINGS = {
+  { 'panic!("no such row")', "no such row" }, { "unreachable!()", "unreachable!()" }, { "todo!()", "todo!()" },
+  { "unimplemented!()", "unimplemented!()" }, { 'todo!("wide rows")', "wide rows" },
+}
+local function check_endings(h)
+  for i, ending in ipairs(ENDINGS) do
+    h.group("control.ending." .. i, function()
+      local kernel = gpu.kernels(("#[tile]\nfn ends(z: &mut Tensor<i32, {[4]}>, n: i32) { if n > 3 { %s; } z.store(broadcast_scalar(n, shape![4])); }"):format(
+        ending[1]), "ends").ends
+      local z = gpu.zeros({ 4 }, "i32")
+      kernel(z:tiles { 4 }, 3):sync()
+      h.check(z[4] == 3, "%s where it is not reached: %s", ending[1], z[4])
+      local ok, err = pcall(function() kernel(z:tiles { 4 }, 4):sync() end)
+      h.check(not ok and err.code == "G0404" and tostring(err):find(ending[2], 1, true) ~= nil, "%s: %s", ending[1], tostring(err))
+    end)
+  end
+end
+
 return function(h)
   check_simt(h)
   check_tile(h)
   check_failures(h)
+  check_endings(h)
 end
