@@ -8,11 +8,13 @@ A row is a script of this folder. It runs in a process group of its own with a t
 fails becomes an error row; the other rows go on. With --serve the requests come on the standard input.
 """
 import argparse
+import ctypes
 import datetime
 import json
 import os
 import pathlib
 import queue
+import random
 import signal
 import subprocess
 import sys
@@ -26,7 +28,7 @@ FOLDER = pathlib.Path(__file__).resolve().parent
 ROWS = (("gemm", 150), ("attention", 120), ("gemm_forms", 60), ("add", 60), ("copy", 60), ("sum", 60), ("softmax", 90),
         ("rmsnorm", 90), ("transpose", 60), ("scan", 60), ("launch", 60), ("graph", 40), ("compile", 70),
         ("compile_matrix", 40), ("device", 40), ("start", 20),
-        ("saxpy_cpu", 60), ("compile_cpu", 30))
+        ("saxpy_cpu", 60), ("gemm_cpu", 40), ("compile_cpu", 30))
 SCRIPTS = {"compile_cpu": ("compile.lua", "--device", "cpu")}
 
 
@@ -112,6 +114,23 @@ class Peers:
                 a, b = following()
                 torch.matmul(a, b if kind == "bf16" else b.t(), out=c)
         return self.timed(call, int(count))
+
+    def do_openblas(self, n, threads, count):
+        """Seconds a product of two f32 matrices of n rows and columns."""
+        n, count = int(n), int(count)
+        library = self.once("openblas", lambda: ctypes.CDLL("libopenblas.so.0"))
+        library.openblas_set_num_threads(int(threads))
+
+        def matrix():
+            values = [random.gauss(0, 1) for _ in range(65521)]
+            return (ctypes.c_float * (n * n))(*(values[i % len(values)] for i in range(n * n)))
+        a, b, c = (self.once(("openblas", part, n), matrix) for part in range(3))
+        one, zero = ctypes.c_float(1), ctypes.c_float(0)
+        row_major, as_it_is = 101, 111
+        start = time.perf_counter()
+        for _ in range(count):
+            library.cblas_sgemm(row_major, as_it_is, as_it_is, n, n, n, one, a, n, b, n, zero, c, n)
+        return (time.perf_counter() - start) / count
 
     def do_attention(self, depth, length, causal, batch, heads, sets, count):
         """cuDNN's fused attention, forward."""
