@@ -101,12 +101,14 @@ static void wait_phase(GpEmit *e, LLVMValueRef barrier, LLVMValueRef parity) {
 }
 
 void gp_pipe_barrier(GpEmit *e) {
+    gp_pipe_give_turn(e);
     LLVMValueRef args[] = {gp_emit_i32(e, CONSUMER_BARRIER),
                            gp_emit_i32(e, gp_pipe_tile_threads(e->pipe))};
     call(e, "llvm.nvvm.barrier.cta.sync.aligned.count", args, 2);
 }
 
 LLVMValueRef gp_pipe_any(GpEmit *e, LLVMValueRef cond) {
+    gp_pipe_give_turn(e);
     LLVMValueRef args[] = {gp_emit_i32(e, CONSUMER_BARRIER),
                            gp_emit_i32(e, gp_pipe_tile_threads(e->pipe)), cond};
     return call(e, "llvm.nvvm.barrier.cta.red.or.aligned.count", args, 3);
@@ -132,10 +134,17 @@ static LLVMValueRef other_turn(GpEmit *e) {
 void gp_pipe_take_turn(GpEmit *e) {
     turn_barrier(e, "llvm.nvvm.barrier.cta.sync.aligned.count",
                  LLVMBuildAdd(e->b, e->pipe->warpgroup, gp_emit_i32(e, TURN_BARRIER), ""));
+    e->pipe->has_turn = true;
+}
+
+static void call_other(GpEmit *e) {
+    turn_barrier(e, "llvm.nvvm.barrier.cta.arrive.aligned.count", other_turn(e));
 }
 
 void gp_pipe_give_turn(GpEmit *e) {
-    turn_barrier(e, "llvm.nvvm.barrier.cta.arrive.aligned.count", other_turn(e));
+    if (e->pipe->has_turn)
+        call_other(e);
+    e->pipe->has_turn = false;
 }
 
 /* ptxas moves other work across barriers. So this one's number is made of the value too, in a way that
@@ -147,6 +156,7 @@ void gp_pipe_give_turn_after(GpEmit *e, LLVMValueRef v) {
     gp_inline_puts(&ptx, "{ .reg .b32 t; mad.lo.s32 t, $%u, $%u, $%u; and.b32 t, t, 1; add.s32 t, t, $%u; ", bits, bits, bits, id);
     gp_inline_puts(&ptx, "barrier.cta.arrive.aligned t, %d; }", 2 * WARPGROUP_THREADS);
     gp_inline_call(&ptx, NULL);
+    e->pipe->has_turn = false;
 }
 
 /* The first turn is the first warpgroup's. */
@@ -156,7 +166,7 @@ static void open_turns(GpEmit *e) {
         LLVMBuildICmp(e->b, LLVMIntEQ, e->pipe->warpgroup, gp_emit_i32(e, 1), "");
     LLVMBuildCondBr(e->b, is_second, give, start);
     gp_emit_at(e, give);
-    gp_pipe_give_turn(e);
+    call_other(e);
     LLVMBuildBr(e->b, start);
     gp_emit_at(e, start);
 }

@@ -450,7 +450,9 @@ void gp_pipe_before(GpEmit *e, const GpInst *inst) {
         return;
     if (p->pending_count)
         settle(e, count_read(e, inst));
-    if (inst->op != GpOp_Mma && gp_map_has(&p->turn_closes, inst)) {
+    if (inst->region_count && !gp_op_is_whole(inst->op))
+        gp_pipe_give_turn(e);
+    if (p->has_turn && inst->op != GpOp_Mma && gp_map_has(&p->turn_closes, inst)) {
         const GpValue *v = inst->operands[0];
         LLVMValueRef last = gp_gpu_register(e, v, e->bound[v->id].count - 1);
         gp_pipe_give_turn_after(e, gp_emit_to_float(e, v->type->elem, last));

@@ -107,6 +107,7 @@ struct GpPipe {
     bool keeps_layouts; /* stores go without the exchange buffer, which has no room */
     LLVMValueRef shared;   /* dynamic shared memory */
     GpMap turn_opens, turn_closes; /* a turn's first product; the last, or what it is given before */
+    bool has_turn; /* consumers, at the place that is being emitted */
     GpPipeRole role;
     LLVMValueRef warpgroup; /* i32, of this thread */
     LLVMValueRef number, count; /* i32: of this block or cluster; persistent: of those that run */
@@ -243,7 +244,8 @@ void gp_pipe_release(GpEmit *e, GpChannel *c);
 void gp_pipe_barrier(GpEmit *e); /* of all consumers */
 LLVMValueRef gp_pipe_any(GpEmit *e, LLVMValueRef cond); /* a barrier too: whether it holds for one */
 void gp_pipe_warpgroup_barrier(GpEmit *e); /* of each warpgroup of consumers */
-/* Around the products of a turn: waits for this warpgroup's; gives it to the other. */
+/* Around the products of a turn: waits for this warpgroup's; gives it to the other, if it is this one's. Who has the
+** turn waits for the other at no barrier, so that it is given before barriers, branches and loops. */
 void gp_pipe_take_turn(GpEmit *e);
 void gp_pipe_give_turn(GpEmit *e);
 void gp_pipe_give_turn_after(GpEmit *e, LLVMValueRef v); /* f32; not before it is there */

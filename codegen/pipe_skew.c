@@ -341,6 +341,16 @@ static const GpInst *late_end(const Skew *s) {
     return NULL;
 }
 
+/* Whether with `load` more stages of a ring have been opened in its region than there are. Which is more than a
+** turn may take: the other warpgroup gives its stages back in its own. */
+static bool goes_round(const GpPipe *p, const GpInst *load) {
+    const GpFeed *f = load->op == GpOp_LoadTile ? gp_map_get(&p->feeds.of, load) : NULL;
+    uint32_t opened = 0;
+    for (const GpGroup *g = p->groups; f && g <= f->group; g++)
+        opened += g->channel == f->group->channel && g->region == f->group->region;
+    return f && f->group->channel->is_ring && opened > f->group->channel->stages;
+}
+
 /* In a loop whose last product does not wait for its first one, all are issued together and the rest
 ** of the body is other work: then the matrix unit is one warpgroup's while the other works. */
 static void find_turn(GpInst *inst, void *ud) {
@@ -350,7 +360,7 @@ static void find_turn(GpInst *inst, void *ud) {
         return;
     s.body = inst->regions[0];
     s.most = s.fn->next_id;
-    for (GpInst *x = s.body->first; x; x = x->next) {
+    for (GpInst *x = s.body->first; x && !goes_round(t->pipe, x); x = x->next) {
         if (x->op != GpOp_Mma)
             continue;
         s.p = s.p ? s.p : x;

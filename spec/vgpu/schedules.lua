@@ -239,6 +239,26 @@ for _, form in ipairs {
   end)
 end
 
+-- Products that two warpgroups issue by turns.
+do
+  local m, n, depth = 256, 64, 160
+  local a, b = small_numbers(m, depth, 1), small_numbers(depth, n, 4)
+  local ta, tb, once = gpu.from_table(a, "bf16"), gpu.from_table(b, "bf16"), product(a, transpose(b))
+  for form, times in pairs { [0] = 3, 2, 2, 7 } do
+    local wanted = {}
+    for i, row in ipairs(once) do
+      wanted[i] = {}
+      for j, x in ipairs(row) do wanted[i][j] = times * x end
+    end
+    each_schedule("turned " .. form, { {}, { stages = 2 }, { stages = 2, cluster = 2 } }, function(title, schedule)
+      local c, f = gpu.zeros { m, n }, k.turned:with { BK = 32, NK = depth // 32, FORM = form }:with(schedule)
+      f(c:tiles { 128, 64 }, ta, tb):sync()
+      check(title, c:to_table(), wanted, 0)
+      check_piped(title, schedule, f:info(c:tiles { 128, 64 }, ta, tb))
+    end)
+  end
+end
+
 -- What a block does not store stays; the failure of a check is told, and ends that block alone.
 do
   local a, b = small_numbers(256, 256, 1), small_numbers(256, 128, 4)

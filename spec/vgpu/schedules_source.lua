@@ -360,6 +360,30 @@ return [[
       }
       c.store(acc);
   }
+  // Loops whose products two warpgroups issue by turns, with something between them that all threads wait for, each
+  // way: more tiles than two stages hold, a sum over all rows, also in a branch, a loop over tiles.
+  #[tile]
+  fn turned<const BM: i32, const BN: i32, const BK: i32, const NK: i32, const FORM: i32>(
+      c: &mut Tensor<f32, {[BM, BN]}>, a: &Tensor<bf16, {[-1, -1]}>, b: &Tensor<bf16, {[-1, -1]}>) {
+      let (i, j, _) = get_tile_block_id();
+      let (pa, pb) = (a.partition(shape![BM, BK]), b.partition(shape![BK, BN]));
+      let zero = constant(0.0f32, shape![BM, BN]);
+      let (mut x, mut y, mut z) = (zero, zero, zero);
+      for l in 0..NK {
+          let (next, last) = ((l + 1) % NK, NK - 1 - l);
+          x = mma(pa.load([i, l]), pb.load([l, j]), x);
+          if FORM == 0 {
+              y = mma(pa.load([i, next]), pb.load([next, j]), y);
+          } else if FORM == 1 || (FORM == 2 && l % 2 == 0) {
+              y = y + reduce_sum(z - y, 0).reshape(shape![1, BN]).broadcast(shape![BM, BN]);
+          } else if FORM == 3 {
+              for k in 0..NK { y = mma(pa.load([i, k]), pb.load([k, j]), y); }
+          }
+          z = mma(pa.load([i, last]), pb.load([last, j]), z);
+      }
+      if FORM == 1 || FORM == 2 { y = y * 0.0f32; }
+      c.store(x + y + z);
+  }
   // A loop that can be split, in a branch of a loop that could be too.
   #[tile]
   fn deep<const BM: i32, const BN: i32, const D: i32>(
