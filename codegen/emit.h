@@ -75,6 +75,7 @@ typedef struct GpEmit {
     GpPipe *pipe;        /* GPU tile: NULL when all threads do the same */
     GpAsync *async;      /* GPU tile: NULL when no products' operands come by cp.async */
     bool fetches_ahead;  /* GPU tile: rows of blocks that come later */
+    bool is_alone;       /* GPU tile: only the first warp runs this */
     uint64_t scratch;    /* CPU: bytes of buffers so far */
     LLVMMetadataRef di_builder_scope, di_file;
     LLVMDIBuilderRef di;
@@ -215,6 +216,9 @@ void gp_tile_gpu_inst(GpEmit *e, const GpInst *inst);
 void gp_tile_gpu_whole(GpEmit *e, const GpInst *inst);
 void gp_tile_gpu_access(GpEmit *e, const GpInst *inst);
 LLVMValueRef gp_tile_gpu_any_zero(GpEmit *e, const GpValue *v);
+/* emit_tile_gpu_alone.c: a loop that one warp runs for the block; `emit` emits it. */
+bool gp_tile_gpu_runs_alone(GpEmit *e, const GpInst *loop);
+void gp_tile_gpu_alone(GpEmit *e, const GpInst *loop, void (*emit)(GpEmit *e, const GpInst *loop));
 void gp_tile_gpu_finish(GpEmit *e);
 
 /* debug_lines.c: line directives only */

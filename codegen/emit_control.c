@@ -268,6 +268,8 @@ void gp_op_lower_control(GpEmit *e, const GpInst *inst) {
         emit_if(e, inst);
     else if (inst->op == GpOp_Block)
         emit_block(e, inst);
+    else if (inst->op == GpOp_Loop && gp_tile_gpu_runs_alone(e, inst))
+        gp_tile_gpu_alone(e, inst, emit_loop);
     else if (inst->op == GpOp_Loop)
         emit_loop(e, inst);
     else if (inst->op == GpOp_For)

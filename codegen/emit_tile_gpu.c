@@ -151,6 +151,8 @@ const GpShapeLayout *gp_gpu_layout(GpEmit *e, const GpLayout *l) {
     return s;
 }
 
+const GpLayout *gp_gpu_bare_layout_of(const GpEmit *e, const GpValue *v) { return e->gpu->of[v->id]; }
+
 const GpShapeLayout *gp_gpu_layout_of(GpEmit *e, const GpValue *v) {
     return gp_gpu_layout(e, e->gpu->of[v->id]);
 }
@@ -173,6 +175,11 @@ void gp_gpu_coords(GpEmit *e, const GpShapeLayout *s, uint32_t reg, LLVMValueRef
 void gp_gpu_barrier(GpEmit *e) {
     if (e->pipe) {
         gp_pipe_barrier(e);
+        return;
+    }
+    if (e->is_alone) {
+        LLVMValueRef all = gp_emit_i32(e, -1);
+        gp_emit_intrinsic(e, "llvm.nvvm.bar.warp.sync", NULL, &all, 1);
         return;
     }
     LLVMValueRef id = gp_emit_i32(e, 0);

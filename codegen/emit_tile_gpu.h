@@ -16,6 +16,7 @@ struct GpShapeLayout {
 const GpShapeLayout *gp_gpu_layout(GpEmit *e, const GpLayout *l);
 /* The layout that e->bound[v->id] is in. */
 const GpShapeLayout *gp_gpu_layout_of(GpEmit *e, const GpValue *v);
+const GpLayout *gp_gpu_bare_layout_of(const GpEmit *e, const GpValue *v);
 /* Coordinates (i64) of register `reg` in this thread. */
 void gp_gpu_coords(GpEmit *e, const GpShapeLayout *s, uint32_t reg, LLVMValueRef *c);
 LLVMValueRef gp_gpu_register(const GpEmit *e, const GpValue *v, uint32_t r);
@@ -32,6 +33,7 @@ LLVMValueRef gp_gpu_dynamic_shared(GpEmit *e);
 /* tile_layout.c: the layout of every tile value, by id. A uniform value is in all of them. */
 const GpLayout **gp_tile_layouts(GpEmit *e);
 bool gp_gpu_is_uniform(const GpValue *v);
+bool gp_gpu_is_addressed(GpOp op); /* an access through addresses */
 /* Runs of 16 bytes of the tensor can be moved at once. */
 bool gp_gpu_takes_vectors(const GpEmit *e, const GpValue *tensor);
 
@@ -58,14 +60,19 @@ void gp_gpu_put_run(GpEmit *e, GpElem elem, LLVMValueRef ptr, const GpBound *v, 
 /* Element offset of coordinate `at` (i64) on an axis: 32 bits wide where the launch proves it. */
 LLVMValueRef gp_gpu_axis_offset(GpEmit *e, const GpTensorArg *t, LLVMValueRef at, int axis);
 
+/* emit_tile_gpu_alone.c: offers the layouts that tiles need for one warp to run this loop. */
+void gp_gpu_alone_layouts(GpEmit *e, const GpInst *loop,
+                          void (*offer)(void *plan, const GpValue *v, const GpLayout *layout), void *plan);
+
 /* emit_tile_gpu_ahead.c: behind a load */
 void gp_gpu_fetch_ahead(GpEmit *e, const GpInst *load);
 
 /* emit_tile_gpu_fold.c, emit_tile_gpu_scan.c, emit_tile_gpu_mma.c */
-/* The value that the lane `mask` away holds. */
+/* The value that the lane `mask` away holds, or the lane without the bits of `mask`. */
 LLVMValueRef gp_gpu_shuffle(GpEmit *e, GpElem elem, LLVMValueRef v, uint32_t mask);
+LLVMValueRef gp_gpu_shuffle_first(GpEmit *e, GpElem elem, LLVMValueRef v, uint32_t mask);
 void gp_gpu_scan(GpEmit *e, const GpInst *inst);
-/* A scan before it, of the same tile, bound this reduction's result. */
+/* A scan before it, of the same tile, binds this reduction's result. */
 bool gp_gpu_has_total(GpEmit *e, const GpInst *reduce);
 void gp_gpu_mma(GpEmit *e, const GpInst *inst);
 typedef enum GpMmaOperand { GP_MMA_V2F16, GP_MMA_I32, GP_MMA_F64 } GpMmaOperand;

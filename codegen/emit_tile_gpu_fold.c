@@ -7,26 +7,30 @@
 
 static LLVMTypeRef i32(GpEmit *e) { return LLVMInt32TypeInContext(e->ctx); }
 
-/* The value of another lane, `mask` bits away. */
-static LLVMValueRef shuffle_word(GpEmit *e, LLVMValueRef word, uint32_t mask) {
-    LLVMValueRef args[] = {gp_emit_i32(e, -1), word, gp_emit_i32(e, mask), gp_emit_i32(e, 31)};
-    return gp_emit_intrinsic(e, "llvm.nvvm.shfl.sync.bfly.i32", NULL, args, 4);
+/* What a lane of this warp has: `name` says how `lane` names it. */
+typedef struct Shuffle {
+    const char *name;
+    LLVMValueRef lane; /* i32 */
+} Shuffle;
+
+static LLVMValueRef shuffle_word(GpEmit *e, const Shuffle *s, LLVMValueRef word) {
+    LLVMValueRef args[] = {gp_emit_i32(e, -1), word, s->lane, gp_emit_i32(e, 31)};
+    return gp_emit_intrinsic(e, s->name, NULL, args, 4);
 }
 
-LLVMValueRef gp_gpu_shuffle(GpEmit *e, GpElem elem, LLVMValueRef v, uint32_t mask) {
+static LLVMValueRef shuffle(GpEmit *e, const Shuffle *s, GpElem elem, LLVMValueRef v) {
     unsigned bits = 8u * gp_elem_info[elem].bytes;
     LLVMTypeRef whole = LLVMIntTypeInContext(e->ctx, bits);
     LLVMValueRef x = LLVMBuildBitCast(e->b, gp_emit_to_mem(e, elem, v), whole, "");
     if (bits < 64) {
         LLVMValueRef word = LLVMBuildZExt(e->b, x, i32(e), "");
-        x = LLVMBuildTrunc(e->b, shuffle_word(e, word, mask), whole, "");
+        x = LLVMBuildTrunc(e->b, shuffle_word(e, s, word), whole, "");
     } else {
         LLVMTypeRef pair = LLVMVectorType(i32(e), 2);
         LLVMValueRef words = LLVMBuildBitCast(e->b, x, pair, ""), out = LLVMGetPoison(pair);
         for (int i = 0; i < 2; i++) {
             LLVMValueRef at = gp_emit_i32(e, i);
-            LLVMValueRef word =
-                shuffle_word(e, LLVMBuildExtractElement(e->b, words, at, ""), mask);
+            LLVMValueRef word = shuffle_word(e, s, LLVMBuildExtractElement(e->b, words, at, ""));
             out = LLVMBuildInsertElement(e->b, out, word, at, "");
         }
         x = LLVMBuildBitCast(e->b, out, whole, "");
@@ -34,6 +38,16 @@ LLVMValueRef gp_gpu_shuffle(GpEmit *e, GpElem elem, LLVMValueRef v, uint32_t mas
     return gp_emit_from_mem(e, elem, LLVMBuildBitCast(e->b, x, gp_emit_mem_type(e, elem), ""));
 }
 
+LLVMValueRef gp_gpu_shuffle(GpEmit *e, GpElem elem, LLVMValueRef v, uint32_t mask) {
+    Shuffle s = {"llvm.nvvm.shfl.sync.bfly.i32", gp_emit_i32(e, mask)};
+    return shuffle(e, &s, elem, v);
+}
+
+LLVMValueRef gp_gpu_shuffle_first(GpEmit *e, GpElem elem, LLVMValueRef v, uint32_t mask) {
+    LLVMValueRef lane = LLVMBuildAnd(e->b, gp_gpu_thread(e), gp_emit_i32(e, 31 & ~mask), "");
+    Shuffle s = {"llvm.nvvm.shfl.sync.idx.i32", lane};
+    return shuffle(e, &s, elem, v);
+}
 
 static void store_shared(GpEmit *e, GpElem elem, LLVMValueRef shared, LLVMValueRef index,
                          LLVMValueRef v, LLVMValueRef ok) {
@@ -257,6 +271,26 @@ static GpBound share(GpEmit *e, const GpShapeLayout *s, GpElem elem, const GpBou
     return read_back(e, s, elem, shared);
 }
 
+/* Bits of the lane's number that make no difference to what a thread holds. */
+static uint32_t useless_lanes(const GpLayout *l) {
+    uint32_t mask = 0;
+    for (int i = 0; i < l->bits[GpLayoutDim_Lane]; i++) {
+        bool is_zero = true;
+        for (int a = 0; a < l->rank; a++)
+            is_zero &= l->bases[GpLayoutDim_Lane][i][a] == 0;
+        mask |= is_zero ? 1u << i : 0;
+    }
+    return mask;
+}
+
+/* The same among the lanes of a warp that is alone. */
+static GpBound share_lanes(GpEmit *e, GpElem elem, uint32_t mask, const GpBound *got) {
+    GpBound out = gp_emit_bound_make(e, got->count);
+    for (uint32_t r = 0; r < got->count; r++)
+        out.at[r] = gp_gpu_shuffle_first(e, elem, got->at[r], mask);
+    return out;
+}
+
 /* Each element once, by its owner; a scalar by the first thread. Barriers before and after give
 ** the block's accesses the order of the program; the one behind is also what owners share across. */
 void gp_tile_gpu_access(GpEmit *e, const GpInst *inst) {
@@ -273,11 +307,14 @@ void gp_tile_gpu_access(GpEmit *e, const GpInst *inst) {
         operands[i] = is_tile ? gp_emit_operand(e, inst->operands[i], like)
                               : e->bound[inst->operands[i]->id];
     bool is_plain = inst->op == GpOp_Gather && inst->ordering == GpOrdering_Weak;
-    LLVMValueRef ok = is_plain ? NULL : s->is_owner;
+    uint32_t lanes = useless_lanes(s->layout);
+    LLVMValueRef ok = is_plain || (e->is_alone && !lanes) ? NULL : s->is_owner;
     gp_gpu_barrier(e);
     for (uint32_t r = 0; r < count; r++)
         out.at[r] = access_register(e, inst, operands, r, ok);
-    if (inst->result_count && ok)
+    if (inst->result_count && ok && e->is_alone)
+        out = share_lanes(e, inst->results[0]->type->elem, lanes, &out);
+    else if (inst->result_count && ok)
         out = share(e, s, inst->results[0]->type->elem, &out);
     else
         gp_gpu_barrier(e);

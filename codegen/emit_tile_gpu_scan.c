@@ -16,7 +16,8 @@ typedef struct AxisBit {
 
 typedef struct Scan {
     const GpInst *inst;
-    const GpShapeLayout *s;
+    const GpLayout *layout;
+    const GpShapeLayout *s; /* while it is emitted */
     GpElem elem;
     AxisBit bit[GP_LAYOUT_BITS];
     int bits;
@@ -28,7 +29,7 @@ typedef struct Scan {
 
 /* The bits of the axis's coordinate in order; false: one is not by itself. */
 static bool find_bits(Scan *d) {
-    const GpLayout *l = d->s->layout;
+    const GpLayout *l = d->layout;
     for (int32_t value = 1; value < l->atom[d->inst->axis]; value *= 2, d->bits++) {
         bool is_found = false;
         for (int k = 0; k < GpLayoutDim_count && !is_found; k++) {
@@ -207,6 +208,7 @@ static void take_identity(GpEmit *e, Scan *d) {
 }
 
 static void start(GpEmit *e, Scan *d) {
+    d->s = gp_gpu_layout_of(e, d->inst->results[0]);
     GpBound x = gp_gpu_convert(e, d->inst->operands[0], d->s);
     d->prefix = gp_emit_bound_make(e, gp_layout_registers(d->s->layout));
     d->total = GP_NEW_ARRAY(e->arena, LLVMValueRef, d->prefix.count);
@@ -238,7 +240,8 @@ static const GpInst *find_total(const Scan *d) {
 }
 
 static Scan scan_of(GpEmit *e, const GpInst *inst) {
-    return (Scan){.inst = inst, .s = gp_gpu_layout_of(e, inst->results[0]), .elem = inst->results[0]->type->elem};
+    const GpValue *v = inst->results[0];
+    return (Scan){.inst = inst, .layout = gp_gpu_bare_layout_of(e, v), .elem = v->type->elem};
 }
 
 bool gp_gpu_has_total(GpEmit *e, const GpInst *reduce) {

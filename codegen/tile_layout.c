@@ -7,6 +7,7 @@
 **   Mma     a product whose accumulator stays in registers
 **   Part    what is left of such a layout after a reduction, a broadcast or a change of shape
 **   Address an access through addresses, which moves single elements: neighbours to neighbouring threads
+**   Alone   a loop that one warp runs for its block: the same in each warp
 **   Memory  a load or a store: the innermost axis in runs that one instruction moves; also what is
 **           left of one, and then the larger tile's decides
 ** Between classes, reductions, broadcasts and changes of shape hand a layout on where the other side
@@ -15,7 +16,7 @@
 
 enum { LINE_BYTES = 128 };
 
-typedef enum Kind { Kind_None, Kind_Address, Kind_Memory, Kind_Part, Kind_Mma } Kind;
+typedef enum Kind { Kind_None, Kind_Address, Kind_Alone, Kind_Memory, Kind_Part, Kind_Mma } Kind;
 
 typedef struct Anchor {
     Kind kind;
@@ -67,12 +68,12 @@ static void unite_carried(Plan *p, const GpInst *inst) {
         unite_lists(p, inst->operands, to->results, inst->operand_count);
 }
 
-static bool is_addressed(GpOp op) {
+bool gp_gpu_is_addressed(GpOp op) {
     return op == GpOp_Gather || op == GpOp_Scatter || op == GpOp_AtomicRmw || op == GpOp_AtomicCas;
 }
 
 static bool is_pointwise(const GpInst *inst) {
-    return gp_sig_info[gp_op_info[inst->op].sig].elementwise || inst->op == GpOp_Scan || is_addressed(inst->op);
+    return gp_sig_info[gp_op_info[inst->op].sig].elementwise || inst->op == GpOp_Scan || gp_gpu_is_addressed(inst->op);
 }
 
 static void unite_inst(GpInst *inst, void *ud) {
@@ -201,10 +202,20 @@ static void anchor_access(GpInst *inst, void *ud) {
 
 static void anchor_addresses(GpInst *inst, void *ud) {
     Plan *p = ud;
-    const GpValue *v = is_addressed(inst->op) ? inst->operands[1] : NULL;
+    const GpValue *v = gp_gpu_is_addressed(inst->op) ? inst->operands[1] : NULL;
     if (v && is_tile(v))
         offer(p, v, Kind_Address, numel_of(v),
               gp_layout_blocked(p->e->arena, &v->type->shape, 1, gp_tile_gpu_threads(p->e), GP_LAYOUT_STREAM));
+}
+
+static void offer_alone(void *plan, const GpValue *v, const GpLayout *layout) {
+    offer(plan, v, Kind_Alone, numel_of(v), layout);
+}
+
+static void anchor_alone(GpInst *inst, void *ud) {
+    Plan *p = ud;
+    if (inst->op == GpOp_Loop)
+        gp_gpu_alone_layouts(p->e, inst, offer_alone, p);
 }
 
 static void anchor_mma(GpInst *inst, void *ud) {
@@ -278,6 +289,7 @@ const GpLayout **gp_tile_layouts(GpEmit *e) {
     walk(&p, note_use);
     walk(&p, anchor_access);
     walk(&p, anchor_addresses);
+    walk(&p, anchor_alone);
     walk(&p, anchor_mma);
     do {
         p.is_changed = false;

@@ -1,6 +1,6 @@
 /* How many blocks of a tile kernel should run on a multiprocessor at once.
 **
-** Kernels that fold rows of aligned tensors wait for memory, then compute, then store: blocks in
+** Kernels that fold or scan rows of aligned tensors wait for memory, then compute, then store: blocks in
 ** other phases fill the gaps, so that registers are worth more as further blocks than as room for the
 ** scheduler. Their need is estimated from the tiles that are alive at once, and the assembler is told
 ** the number of blocks that it leaves room for. Other kernels keep the assembler's own choice. */
@@ -14,7 +14,7 @@ typedef struct Pressure {
     uint32_t *uses; /* by value id */
     uint32_t *first, *last; /* positions between which a tile is alive; 0: never */
     uint32_t at;
-    bool is_row_kernel, is_other;
+    bool is_row_kernel, is_other, is_alone;
 } Pressure;
 
 static bool is_tile(const GpValue *v) { return v->type->kind == GpIrType_Tile; }
@@ -32,7 +32,7 @@ static uint32_t words_of(const Pressure *p, const GpValue *v) {
 }
 
 static void define(Pressure *p, const GpValue *v) {
-    if (is_tile(v))
+    if (is_tile(v) && !p->is_alone)
         p->first[v->id] = p->last[v->id] = p->at;
 }
 
@@ -51,15 +51,25 @@ static bool is_branchy(const Pressure *p, const GpInst *inst) {
 static void classify(Pressure *p, const GpInst *inst) {
     bool is_plain = gp_sig_info[gp_op_info[inst->op].sig].elementwise || inst->region_count ||
                     gp_tile_moves(inst->op) || inst->op == GpOp_LoadTile || inst->op == GpOp_Iota ||
-                    inst->op == GpOp_Const || inst->op == GpOp_Splat;
-    if (inst->op == GpOp_Reduce) {
+                    inst->op == GpOp_Const || inst->op == GpOp_Splat || gp_gpu_is_addressed(inst->op);
+    if (inst->op == GpOp_Reduce || inst->op == GpOp_Scan) {
         p->is_row_kernel = true;
         p->is_other |= inst->axis + 1 != inst->operands[0]->type->shape.rank;
     }
     if (inst->op == GpOp_LoadTile)
         p->is_other |= !gp_gpu_takes_vectors(p->e, inst->operands[0]);
     if (inst->result_count && is_tile(inst->results[0]))
-        p->is_other |= !is_plain || inst->op == GpOp_Scan || calls_library(inst) || is_branchy(p, inst);
+        p->is_other |= !is_plain || calls_library(inst) || is_branchy(p, inst);
+}
+
+static void walk(Pressure *p, const GpRegion *r);
+
+/* What only one warp has counts as nothing: the others would give it room for nothing. */
+static void walk_inside(Pressure *p, const GpInst *inst, const GpRegion *r) {
+    bool was_alone = p->is_alone;
+    p->is_alone |= inst->op == GpOp_Loop && gp_tile_gpu_runs_alone(p->e, inst);
+    walk(p, r);
+    p->is_alone = was_alone;
 }
 
 static void walk(Pressure *p, const GpRegion *r) {
@@ -68,9 +78,11 @@ static void walk(Pressure *p, const GpRegion *r) {
     for (const GpInst *inst = r->first; inst; inst = inst->next) {
         uint32_t begin = ++p->at;
         classify(p, inst);
-        for (uint32_t i = 0; i < inst->region_count && inst->op != GpOp_Reduce; i++)
-            walk(p, inst->regions[i]);
-        for (uint32_t i = 0; i < inst->operand_count; i++)
+        bool is_fold = inst->op == GpOp_Reduce || inst->op == GpOp_Scan;
+        for (uint32_t i = 0; i < inst->region_count && !is_fold; i++)
+            walk_inside(p, inst, inst->regions[i]);
+        uint32_t first = inst->op == GpOp_Reduce && gp_gpu_has_total(p->e, inst) ? 1 : 0;
+        for (uint32_t i = first; i < inst->operand_count; i++)
             p->last[inst->operands[i]->id] = GP_MAX(p->last[inst->operands[i]->id], begin);
         /* What a loop reads or carries is alive until its end. */
         for (uint32_t v = 0; v < p->e->fn->next_id && p->at > begin; v++)
@@ -87,7 +99,7 @@ typedef struct Sweep {
 } Sweep;
 
 static void add_value(Sweep *s, const GpValue *v) {
-    if (!is_tile(v) || s->p->last[v->id] <= s->p->first[v->id])
+    if (!is_tile(v) || !s->p->first[v->id] || s->p->last[v->id] <= s->p->first[v->id])
         return;
     s->change[s->p->first[v->id]] += words_of(s->p, v);
     s->change[s->p->last[v->id]] -= words_of(s->p, v);

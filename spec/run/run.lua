@@ -29,6 +29,7 @@ local CASES = {
   "cases_tile_forms",
   "cases_views",
   "cases_scan",
+  "cases_alone",
   "cases_tile_raw",
   "cases_examples",
 }
