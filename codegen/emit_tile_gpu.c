@@ -172,6 +172,20 @@ void gp_gpu_coords(GpEmit *e, const GpShapeLayout *s, uint32_t reg, LLVMValueRef
         c[a] = LLVMBuildNUWAdd(e->b, s->coord[a], gp_emit_i64(e, at[a]), "");
 }
 
+#define BARRIER "llvm.nvvm.barrier.cta.sync.aligned.all"
+
+/* Nothing but arithmetic since the last barrier. */
+static bool has_barrier(const GpEmit *e) {
+    LLVMValueRef i = LLVMGetLastInstruction(LLVMGetInsertBlock(e->b));
+    while (i && (LLVMIsABinaryOperator(i) || LLVMIsACastInst(i) || LLVMIsACmpInst(i) || LLVMIsASelectInst(i) ||
+                 LLVMIsAGetElementPtrInst(i)))
+        i = LLVMGetPreviousInstruction(i);
+    LLVMValueRef callee = i && LLVMIsACallInst(i) ? LLVMGetCalledValue(i) : NULL;
+    size_t length = 0;
+    const char *name = callee ? LLVMGetValueName2(callee, &length) : NULL;
+    return name && strcmp(name, BARRIER) == 0;
+}
+
 void gp_gpu_barrier(GpEmit *e) {
     if (e->pipe) {
         gp_pipe_barrier(e);
@@ -182,8 +196,10 @@ void gp_gpu_barrier(GpEmit *e) {
         gp_emit_intrinsic(e, "llvm.nvvm.bar.warp.sync", NULL, &all, 1);
         return;
     }
+    if (has_barrier(e))
+        return;
     LLVMValueRef id = gp_emit_i32(e, 0);
-    gp_emit_intrinsic(e, "llvm.nvvm.barrier.cta.sync.aligned.all", NULL, &id, 1);
+    gp_emit_intrinsic(e, BARRIER, NULL, &id, 1);
 }
 
 static LLVMValueRef make_exchange(GpEmit *e, const char *name, uint64_t bytes) {

@@ -98,9 +98,45 @@ static void fold_registers(GpEmit *e, Fold *d) {
     }
 }
 
+/* What one instruction does with a word of each lane. */
+typedef struct Redux {
+    GpOp op;
+    const char *as_signed, *as_unsigned;
+} Redux;
+static const Redux reduxes[] = {
+    {GpOp_Add, "llvm.nvvm.redux.sync.add", "llvm.nvvm.redux.sync.add"},
+    {GpOp_And, "llvm.nvvm.redux.sync.and", "llvm.nvvm.redux.sync.and"},
+    {GpOp_Or, "llvm.nvvm.redux.sync.or", "llvm.nvvm.redux.sync.or"},
+    {GpOp_Xor, "llvm.nvvm.redux.sync.xor", "llvm.nvvm.redux.sync.xor"},
+    {GpOp_Min, "llvm.nvvm.redux.sync.min", "llvm.nvvm.redux.sync.umin"},
+    {GpOp_Max, "llvm.nvvm.redux.sync.max", "llvm.nvvm.redux.sync.umax"},
+};
+
+/* All lanes hold parts of each total, which are integers of 32 bits. */
+static bool fold_whole_warp(GpEmit *e, Fold *d) {
+    const GpLayout *l = d->from->layout;
+    GpOp op = d->inst->regions[0]->first->op;
+    bool is_whole = d->elem == GpElem_I32 || d->elem == GpElem_U32;
+    for (int i = 0; i < l->bits[GpLayoutDim_Lane]; i++)
+        is_whole &= l->bases[GpLayoutDim_Lane][i][d->inst->axis] != 0;
+    for (size_t k = 0; is_whole && k < GP_COUNT(reduxes); k++) {
+        if (reduxes[k].op != op)
+            continue;
+        const char *name = gp_elem_is_signed(d->elem) ? reduxes[k].as_signed : reduxes[k].as_unsigned;
+        for (uint32_t g = 0; g < d->total.count; g++) {
+            LLVMValueRef args[] = {d->total.at[g], gp_emit_i32(e, -1)};
+            d->total.at[g] = gp_emit_intrinsic(e, name, NULL, args, 2);
+        }
+        return true;
+    }
+    return false;
+}
+
 /* A lane bit on the axis: the lanes that it tells apart hold parts of the same totals. */
 static void fold_lanes(GpEmit *e, Fold *d) {
     const GpLayout *l = d->from->layout;
+    if (fold_whole_warp(e, d))
+        return;
     for (int i = 0; i < l->bits[GpLayoutDim_Lane]; i++) {
         if (l->bases[GpLayoutDim_Lane][i][d->inst->axis] == 0)
             continue;
