@@ -24,48 +24,43 @@ local FORMS = {
 
 bench.main("scan", function()
   local kernels = gpu.kernels([[
-    fn word(value: Tile<f32, {[]}>, state: u64) -> Tile<u64, {[]}> {
-        let bits: Tile<u32, {[]}> = bitcast(value);
+    fn word(value: f32, state: u64) -> Tile<u64, {[]}> {
+        let bits: Tile<u32, {[]}> = bitcast(scalar_to_tile(value));
         let low: Tile<u64, {[]}> = convert_tile(bits);
         low | state << 32u64
     }
 
-    // The sum of all tiles before `number`, from the words behind the first W, which belong to no tile.
-    unsafe fn look_back<const W: i32>(words: PointerTile<*mut u64, {[]}>, number: i32, launch: u64) -> f32 {
+    // The sum of all tiles before `number`. This tile's word says its total, then, as soon as that is known, its
+    // prefix. Behind the counter are W words of no tile, so that a window begins in them at the earliest.
+    unsafe fn look_back<const W: i32>(state: *mut u64, number: i32, total: f32, launch: u64) -> f32 {
+        let words = pointer_to_tile(state).offset(1);
+        let mine = words.offset(W + number);
+        let (is_sum, is_prefix) = (launch * 2u64, launch * 2u64 + 1u64);
         let lane = iota(shape![W]);
         let mut before = 0.0f32;
         let mut end = number;
+        store_ptr_tko(mine, word(total, if number > 0 { is_sum } else { is_prefix }), ordering::Relaxed, Some(scope::Device), None, None, Latency::<0>);
         while end > 0 {
             let places = words.offset(end).reshape(shape![1]).broadcast(shape![W]).offset_tile(lane);
             let (seen, _) = load_ptr_tko(places, ordering::Relaxed, Some(scope::Device), None, None, None, Latency::<0>);
             let state = seen >> 32u64;
             let is_tile = lane >= W - end;
             // The last tile that is no plain sum decides: 2 * i + 1 for one that says nothing, 2 * i for a prefix.
-            let other = select(state == launch * 2u64 + 1u64, lane * 2, lane * 2 + 1);
-            let stop = select(is_tile, select(state == launch * 2u64, constant(-1, shape![W]), other), lane * 2);
+            let other = select(state == is_prefix, lane * 2, lane * 2 + 1);
+            let stop = select(is_tile, select(state == is_sum, constant(-1, shape![W]), other), lane * 2);
             let last = tile_to_scalar(reduce_max(stop, 0));
             if last < 0 || last & 1 == 0 {
                 let bits: Tile<u32, {[W]}> = convert_tile(seen);
                 let values: Tile<f32, {[W]}> = bitcast(bits);
                 let counts = (lane * 2 >= last) & is_tile;
                 before = before + tile_to_scalar(reduce_sum(select(counts, values, constant(0.0f32, shape![W])), 0));
-                end = if last < 0 { end - W } else { 0 };
+                end = end - W;
+            }
+            if last >= 0 && last & 1 == 0 {
+                store_ptr_tko(mine, word(before + total, is_prefix), ordering::Relaxed, Some(scope::Device), None, None, Latency::<0>);
+                end = 0;
             }
         }
-        before
-    }
-
-    // What is before tile `number`; the words say first its total, then its prefix.
-    unsafe fn tell<const W: i32>(state: *mut u64, number: i32, total: Tile<f32, {[]}>, launch: u64) -> f32 {
-        let words = pointer_to_tile(state).offset(1);
-        let mine = words.offset(W + number);
-        let mut before = 0.0f32;
-        if number > 0 {
-            store_ptr_tko(mine, word(total, launch * 2u64), ordering::Relaxed, Some(scope::Device), None, None, Latency::<0>);
-            before = look_back::<W>(words, number, launch);
-        }
-        let prefix = scalar_to_tile(before + tile_to_scalar(total));
-        store_ptr_tko(mine, word(prefix, launch * 2u64 + 1u64), ordering::Relaxed, Some(scope::Device), None, None, Latency::<0>);
         before
     }
 
@@ -74,7 +69,7 @@ bench.main("scan", function()
     unsafe fn scan<const B: i32, const W: i32>(z: &mut Tensor<f32, {[B]}>, x: &Tensor<f32, {[-1]}>, state: *mut u64, launch: u64) {
         let t = x.load_like(z);
         let sums = scan_sum(t, 0, reverse::Forward, 0.0f32);
-        z.store(sums + tell::<W>(state, program_id(0), reduce_sum(t, 0), launch));
+        z.store(sums + look_back::<W>(state, program_id(0), tile_to_scalar(reduce_sum(t, 0)), launch));
     }
 
     #[tile]
@@ -83,7 +78,7 @@ bench.main("scan", function()
         let number = tile_to_scalar(taken) as i32 - (launch - 1u64) as i32 * num_programs(0);
         let t = x.partition(shape![B]).load([number]);
         let sums = scan_sum(t, 0, reverse::Forward, 0.0f32);
-        z.partition_full_mut(shape![B]).store(sums + tell::<W>(state, number, reduce_sum(t, 0), launch), [number]);
+        z.partition_full_mut(shape![B]).store(sums + look_back::<W>(state, number, tile_to_scalar(reduce_sum(t, 0)), launch), [number]);
     }
 
     #[kernel]
