@@ -220,6 +220,7 @@ LLVMValueRef gp_tile_gpu_any_zero(GpEmit *e, const GpValue *v);
 bool gp_tile_gpu_runs_alone(GpEmit *e, const GpInst *loop);
 void gp_tile_gpu_alone(GpEmit *e, const GpInst *loop, void (*emit)(GpEmit *e, const GpInst *loop));
 void gp_tile_gpu_finish(GpEmit *e);
+uint64_t gp_tile_gpu_dynamic(const GpEmit *e); /* bytes of an exchange buffer that is too large to be static; or 0 */
 
 /* debug_lines.c: line directives only */
 void gp_debug_init(GpEmit *e);

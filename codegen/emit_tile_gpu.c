@@ -219,17 +219,17 @@ LLVMValueRef gp_gpu_dynamic_shared(GpEmit *e) {
     return at;
 }
 
-static void refuse_exchange(GpEmit *e, uint32_t most, int64_t numel, GpElem elem) {
+static void refuse_exchange(GpEmit *e, uint64_t most, int64_t numel, GpElem elem) {
     GpDiag *d = gp_diag(e->diags, GpDiag_G0503, e->fn->span,
                         gp_arena_printf(e->arena, "%lld", (long long)numel), gp_elem_info[elem].name);
-    gp_note(d, "its elements go from thread to thread through shared memory, %d bytes at most", most);
+    gp_note(d, "its elements go from thread to thread through shared memory, %llu bytes at most", (unsigned long long)most);
     gp_help(d, "use smaller tiles");
     e->refused = true;
 }
 
 /* With e->async a buffer of any size: where it does not fit the kernel is compiled again. */
 LLVMValueRef gp_gpu_shared(GpEmit *e, uint64_t bytes, int64_t numel, GpElem elem) {
-    uint32_t most = e->pipe ? GP_PIPE_SHARED : GP_GPU_SHARED;
+    uint64_t most = e->pipe ? GP_PIPE_SHARED : gp_target_shared(e->target);
     GpAsyncRoom room = e->async && gp_async_loop(e, e->region) ? GpAsyncRoom_Inside : GpAsyncRoom_Outside;
     if (bytes > most && !e->async && !e->refused)
         refuse_exchange(e, most, numel, elem);
@@ -278,6 +278,11 @@ void gp_tile_gpu_inst(GpEmit *e, const GpInst *inst) {
         gp_gpu_view(e, inst);
 }
 
+uint64_t gp_tile_gpu_dynamic(const GpEmit *e) {
+    uint64_t bytes = e->gpu->shared_bytes[GpAsyncRoom_Outside];
+    return bytes > GP_GPU_SHARED ? bytes : 0;
+}
+
 /* The exchange buffer was made as large as it may be; now its size is known. */
 void gp_tile_gpu_finish(GpEmit *e) {
     for (GpAsyncRoom room = 0; e->gpu && room < GpAsyncRoom_count; room++) {
@@ -285,9 +290,10 @@ void gp_tile_gpu_finish(GpEmit *e) {
         uint64_t bytes = e->gpu->shared_bytes[room];
         if (!made)
             continue;
-        fit = e->pipe    ? gp_pipe_exchange(e, bytes)
-              : e->async ? gp_async_exchange(e, room, bytes)
-                         : make_exchange(e, "gp_exchange_buffer", bytes);
+        fit = e->pipe                  ? gp_pipe_exchange(e, bytes)
+              : e->async               ? gp_async_exchange(e, room, bytes)
+              : gp_tile_gpu_dynamic(e) ? gp_gpu_dynamic_shared(e)
+                                       : make_exchange(e, "gp_exchange_buffer", bytes);
         LLVMReplaceAllUsesWith(made, fit);
         LLVMDeleteGlobal(made);
     }

@@ -26,7 +26,7 @@ void gp_gpu_barrier(GpEmit *e);
 /* The exchange buffer, which has `bytes` from then on; every use lies between two barriers. A
 ** refusal names a tile of `numel` elements. */
 LLVMValueRef gp_gpu_shared(GpEmit *e, uint64_t bytes, int64_t numel, GpElem elem);
-enum { GP_GPU_SHARED = 48 * 1024 };
+enum { GP_GPU_SHARED = 48 * 1024 }; /* bytes of static shared memory */
 /* Dynamic shared memory, from its start on. */
 LLVMValueRef gp_gpu_dynamic_shared(GpEmit *e);
 

@@ -117,6 +117,8 @@ static void fill_launch(GpEmit *e, GpImage *image) {
     image->cluster[0] = image->cluster[1] = image->cluster[2] = 1;
     if (e->is_tile)
         image->schedule = (GpSchedule){(uint8_t)(image->threads / 32), 1, 1, 1};
+    if (e->is_tile)
+        image->shared_bytes = (uint32_t)gp_tile_gpu_dynamic(e);
     if (e->fetches_ahead)
         image->schedule.stages = e->fn->schedule.stages;
     image->unpiped = e->unpiped;

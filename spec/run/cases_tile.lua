@@ -298,7 +298,31 @@ local function atomics(h, row)
   end
 end
 
+-- A tile that goes from thread to thread through more than 48 KiB.
+local LARGE = [[
+  #[tile]
+  fn large<const N: i32>(z: &mut Tensor<f32, {[N, N]}>, x: &Tensor<f32, {[N, N]}>) {
+      let sums = scan_sum(x.load_tile(shape![N, N], [0, 0]), 1, reverse::Forward, 0.0f32);
+      z.store(sums - sums.transpose() * 2.0f32);
+  }
+]]
+
+local function large(h)
+  local n = 128
+  local x = matrix(numbers(h, n * n, 0, 9, "large"), n, n)
+  local sums = map2(n, n, function(i, j) return fold(table.move(x[i], 1, j, 1, {}), function(a, b) return a + b end) end)
+  local function run(text)
+    local z = gpu.zeros { n, n }
+    gpu.kernels(text, "large").large(z:tiles { n, n }, gpu.from_table(x)):sync()
+    return z
+  end
+  local want = map2(n, n, function(i, j) return sums[i][j] - 2 * sums[j][i] end)
+  check(h, "large", run(LARGE), want)
+  h.mutant((flat_equal(run(changed(LARGE, "sums%.transpose%(%)", "sums")):to_table(), want)), "large")
+end
+
 return function(h)
+  h.group("tile.large", function() large(h) end)
   for _, dtype in ipairs(DTYPES) do
     h.group("tile.reduce." .. dtype, function() reductions(h, dtype) end)
     h.group("tile.moves." .. dtype, function() moves(h, dtype) end)
