@@ -113,12 +113,17 @@ static LLVMValueRef thread_coord(GpEmit *e, const GpLayout *l, int axis) {
         sum = LLVMBuildNSWAdd(e->b, sum, part, "");
         i = end;
     }
+    if (gp_layout_group_step(l, axis)) {
+        LLVMValueRef group = LLVMBuildLShr(e->b, gp_gpu_thread(e), gp_emit_i32(e, gp_layout_group_bits(l)), "");
+        group = LLVMBuildNSWMul(e->b, group, gp_emit_i32(e, gp_layout_group_step(l, axis)), "");
+        sum = LLVMBuildNSWAdd(e->b, sum, group, "");
+    }
     return LLVMBuildZExt(e->b, sum, LLVMInt64TypeInContext(e->ctx), "");
 }
 
 /* Of the threads that hold the same element, the one whose useless bits are zero owns it. */
 static LLVMValueRef owner_test(GpEmit *e, const GpLayout *l) {
-    uint32_t mask = 0, bit = 0;
+    uint32_t mask = gp_layout_group_mask(l), bit = 0;
     for (int d = GpLayoutDim_Lane; d <= GpLayoutDim_Warp; d++) {
         for (int i = 0; i < l->bits[d]; i++, bit++) {
             bool is_zero = true;

@@ -161,6 +161,11 @@ static void number_warps(GpEmit *e, Fold *d) {
         part = LLVMBuildAdd(e->b, part, is_set, "");
         d->warp_parts *= 2;
     }
+    if (gp_layout_group_step(l, d->inst->axis)) {
+        LLVMValueRef group = LLVMBuildLShr(e->b, gp_gpu_thread(e), gp_emit_i32(e, gp_layout_group_bits(l)), "");
+        part = LLVMBuildAdd(e->b, part, LLVMBuildMul(e->b, group, gp_emit_i32(e, d->warp_parts), ""), "");
+        d->warp_parts *= l->groups;
+    }
     d->warp_part = LLVMBuildZExt(e->b, part, LLVMInt64TypeInContext(e->ctx), "");
 }
 
@@ -173,7 +178,7 @@ static int64_t numel_of(const GpShape *shape) {
 /* The threads that write: of those with one total in one warp, the one whose useless bits are 0. */
 static LLVMValueRef writer_test(GpEmit *e, const Fold *d) {
     const GpLayout *l = d->from->layout;
-    uint32_t mask = 0, bit = 0;
+    uint32_t mask = gp_layout_group_mask(l), bit = 0;
     for (int k = GpLayoutDim_Lane; k <= GpLayoutDim_Warp; k++) {
         for (int i = 0; i < l->bits[k]; i++, bit++) {
             bool is_part = k == GpLayoutDim_Warp && l->bases[k][i][d->inst->axis] != 0;
@@ -192,7 +197,7 @@ static LLVMValueRef writer_test(GpEmit *e, const Fold *d) {
 ** totals'. */
 static void fold_warps(GpEmit *e, Fold *d) {
     int64_t numel = numel_of(&d->to->shape);
-    uint32_t size = gp_elem_info[d->elem].bytes, run = GP_MIN(d->warp_parts, 16 / size);
+    uint32_t size = gp_elem_info[d->elem].bytes, run = GP_MIN(d->warp_parts & -d->warp_parts, 16 / size);
     uint64_t bytes = (uint64_t)numel * d->warp_parts * size;
     LLVMValueRef shared = gp_gpu_shared(e, bytes, numel_of(&d->from->shape), d->elem);
     LLVMValueRef ok = writer_test(e, d), c[GP_MAX_RANK];

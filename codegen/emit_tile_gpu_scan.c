@@ -27,9 +27,11 @@ typedef struct Scan {
     LLVMValueRef *before; /* what earlier lanes and warps have, likewise; NULL: nothing waits */
 } Scan;
 
-/* The bits of the axis's coordinate in order; false: one is not by itself. */
+/* The bits of the axis's coordinate in order; false: one is not by itself, or groups of warps share the axis. */
 static bool find_bits(Scan *d) {
     const GpLayout *l = d->layout;
+    if (gp_layout_group_step(l, d->inst->axis))
+        return false;
     for (int32_t value = 1; value < l->atom[d->inst->axis]; value *= 2, d->bits++) {
         bool is_found = false;
         for (int k = 0; k < GpLayoutDim_count && !is_found; k++) {

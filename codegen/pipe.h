@@ -1,8 +1,8 @@
 /* Warp-specialised tile kernels for sm_90a.
 **
 ** A kernel whose products (mma) take tiles that the tensor memory accelerator can bring runs with
-** two roles. One thread, the producer, walks the kernel's control flow and starts the copies; one,
-** two or four warpgroups, the consumers, do all the rest, with the sums of the products in their
+** two roles. One thread, the producer, walks the kernel's control flow and starts the copies; one to
+** four warpgroups, the consumers, do all the rest, with the sums of the products in their
 ** registers. Both roles are emitted from the same region: the producer emits the slice of it that
 ** the copies need, the consumers everything but the copies.
 **

@@ -106,12 +106,14 @@ static GpUnpiped ask_product(Survey *s, const GpInst *mma) {
     return is_in_registers ? GpUnpiped_None : ask_operand(s, mma->operands[0]);
 }
 
-/* As many as the rows and the schedule allow. */
+/* As many as the rows and the schedule allow: three where two do not share the rows evenly. */
 static uint32_t fit_warpgroups(const Survey *s, const GpInst *mma) {
-    int64_t rows = mma->results[0]->type->shape.dim[0];
+    int64_t blocks = mma->results[0]->type->shape.dim[0] / GP_PIPE_BLOCK_ROWS;
     uint32_t warps = s->e->fn->schedule.warps;
-    for (uint32_t n = s->most; n > 0; n /= 2)
-        if (rows % ((int64_t)n * GP_PIPE_BLOCK_ROWS) == 0 && (!warps || warps == n * WARPGROUP_WARPS))
+    if (mma->results[0]->type->shape.dim[0] % GP_PIPE_BLOCK_ROWS != 0)
+        return 0;
+    for (uint32_t n = s->most; n > 0; n--)
+        if (blocks % n == 0 && (n != 3 || blocks % 2 != 0) && (!warps || warps == n * WARPGROUP_WARPS))
             return n;
     return 0;
 }
@@ -160,13 +162,13 @@ static GpPipe *try_plan(GpEmit *e, uint32_t most, bool keeps_layouts) {
 ** hide each other's work between products; where there is none, two are faster: they read less of the
 ** operands again (256 x 128 on one H200: 717 TFLOP/s to 688). */
 static GpPipe *find_plan(GpEmit *e, const Products *products) {
-    uint32_t first = products->is_made || e->fn->schedule.warps ? GP_PIPE_MOST_WARPGROUPS : 2;
+    uint32_t first = products->is_made || e->fn->schedule.warps ? GP_PIPE_MOST_WARPGROUPS : 3;
     GpPipe *p = NULL;
-    for (uint32_t most = first; most > 1 && !p; most /= 2)
+    for (uint32_t most = first; most > 1 && !p; most--)
         p = try_plan(e, most, false);
     bool is_tight = e->unpiped == GpUnpiped_Shared && e->exchange_room > EXCHANGE_RESERVE &&
                     e->exchange_room < GP_PIPE_SHARED;
-    for (uint32_t most = first; most > 1 && !p && is_tight; most /= 2)
+    for (uint32_t most = first; most > 1 && !p && is_tight; most--)
         p = try_plan(e, most, true);
     return p;
 }

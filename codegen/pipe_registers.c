@@ -6,10 +6,11 @@
 #include "codegen/pipe.h"
 
 /* By number of consumer warpgroups. Together the roles have no more than the block was launched with:
-** the register file divided by its threads is 168 with three warpgroups and 96 with five. */
+** the register file divided by its threads is 168 with three warpgroups, 128 with four and 96 with five. */
 static const GpPipeRegisters registers[GP_PIPE_MOST_WARPGROUPS + 1] = {
     [1] = {.sums = 208, .operands = 200},
     [2] = {.producer = 40, .consumer = 232, .sums = 208, .operands = 200},
+    [3] = {.producer = 32, .consumer = 160, .sums = 96, .operands = 128},
     [4] = {.producer = 32, .consumer = 112, .sums = 64, .operands = 80},
 };
 

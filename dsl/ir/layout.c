@@ -22,13 +22,29 @@ uint32_t gp_layout_registers(const GpLayout *l) {
     return count;
 }
 
-uint32_t gp_layout_threads(const GpLayout *l) {
-    return UINT32_C(1) << (l->bits[GpLayoutDim_Lane] + l->bits[GpLayoutDim_Warp]);
+uint8_t gp_layout_group_bits(const GpLayout *l) {
+    return (uint8_t)(l->bits[GpLayoutDim_Lane] + l->bits[GpLayoutDim_Warp]);
+}
+
+uint32_t gp_layout_threads(const GpLayout *l) { return (uint32_t)l->groups << gp_layout_group_bits(l); }
+
+/* How many groups take the repetitions of an axis in turns. */
+static int32_t groups_on(const GpLayout *l, int axis) {
+    return l->groups > 1 && axis == l->group_axis ? l->groups : 1;
+}
+
+int32_t gp_layout_group_step(const GpLayout *l, int axis) { return groups_on(l, axis) > 1 ? l->atom[axis] : 0; }
+
+uint32_t gp_layout_group_mask(const GpLayout *l) {
+    uint32_t mask = 0;
+    for (uint32_t bit = 1; bit < l->groups && l->group_axis < 0; bit *= 2) mask |= bit << gp_layout_group_bits(l);
+    return mask;
 }
 
 GpShape gp_layout_shape(const GpLayout *l) {
     GpShape shape = {.rank = l->rank};
-    for (int a = 0; a < l->rank; a++) shape.dim[a] = (int64_t)l->atom[a] * l->repeat[a];
+    for (int a = 0; a < l->rank; a++)
+        shape.dim[a] = (int64_t)l->atom[a] * l->repeat[a] * groups_on(l, a);
     return shape;
 }
 
@@ -46,13 +62,14 @@ void gp_layout_at(const GpLayout *l, uint32_t reg, uint32_t lane, uint32_t warp,
     uint32_t digits = reg >> l->bits[GpLayoutDim_Register];
     for (int a = l->rank - 1; a >= 0; a--) { /* the innermost axis repeats fastest */
         uint32_t repeat = (uint32_t)l->repeat[a];
-        coord[a] += (int32_t)(digits % repeat) * l->atom[a];
+        coord[a] += (int32_t)(digits % repeat) * groups_on(l, a) * l->atom[a];
+        coord[a] += (int32_t)(warp >> l->bits[GpLayoutDim_Warp]) * gp_layout_group_step(l, a);
         digits /= repeat;
     }
 }
 
 bool gp_layout_equal(const GpLayout *a, const GpLayout *b) {
-    if (a->rank != b->rank) return false;
+    if (a->rank != b->rank || a->groups != b->groups || a->group_axis != b->group_axis) return false;
     for (int x = 0; x < a->rank; x++)
         if (a->atom[x] != b->atom[x] || a->repeat[x] != b->repeat[x]) return false;
     for (int d = 0; d < GpLayoutDim_count; d++) {
@@ -101,14 +118,23 @@ bool gp_layout_covers(const GpLayout *l) {
     return have == want;
 }
 
+/* The greatest power of two that divides n. */
+static uint32_t power_in(uint32_t n) { return n & -n; }
+
 /* Without bits yet. The atom of an axis is the power of two in its extent. */
-static GpLayout *make_layout(GpArena *arena, const GpShape *shape) {
+static GpLayout *make_layout(GpArena *arena, const GpShape *shape, uint32_t threads) {
     GpLayout *l = GP_NEW(arena, GpLayout);
     l->rank = shape->rank;
+    l->groups = (uint8_t)(threads / power_in(threads));
+    l->group_axis = -1;
     for (int a = 0; a < shape->rank; a++) {
         gp_assert(shape->dim[a] >= 1 && shape->dim[a] <= INT32_MAX);
         l->atom[a] = (int32_t)(shape->dim[a] & -shape->dim[a]);
         l->repeat[a] = (int32_t)(shape->dim[a] / l->atom[a]);
+        if (l->groups > 1 && l->group_axis < 0 && l->repeat[a] % l->groups == 0) {
+            l->group_axis = (int8_t)a;
+            l->repeat[a] /= l->groups;
+        }
     }
     return l;
 }
@@ -133,10 +159,10 @@ static bool take_from(GpLayout *l, BitSource *from, GpLayoutDim d, int axis) {
 
 const GpLayout *gp_layout_blocked(GpArena *arena, const GpShape *shape, uint32_t vector,
                                   uint32_t threads, int inner) {
-    gp_assert(is_power_of_two(vector) && is_power_of_two(threads) && threads >= 32);
-    GpLayout *l = make_layout(arena, shape);
+    gp_assert(is_power_of_two(vector) && threads >= 32);
+    GpLayout *l = make_layout(arena, shape, threads);
     BitSource from = {{0}};
-    int last = shape->rank - 1, bits = log2_of(threads);
+    int last = shape->rank - 1, bits = log2_of(power_in(threads));
     bool is_scan = last >= 0 && inner == GP_LAYOUT_SCAN;
     if (is_scan)
         inner = GP_LAYOUT_ROWS;
@@ -168,9 +194,9 @@ static int count_bits(const GpLayout *l, int axis, int32_t first, int most) {
 }
 
 const GpLayout *gp_layout_mma(GpArena *arena, const GpShape *shape, uint32_t threads, uint32_t across) {
-    int row = shape->rank - 2, column = shape->rank - 1, warps = log2_of(threads / 32);
+    int row = shape->rank - 2, column = shape->rank - 1, warps = log2_of(power_in(threads) / 32);
     gp_assert(row >= 0 && shape->dim[row] % 16 == 0 && shape->dim[column] % 8 == 0);
-    GpLayout *l = make_layout(arena, shape);
+    GpLayout *l = make_layout(arena, shape, threads);
     int wide = count_bits(l, column, 16, log2_of(across));
     int tall = count_bits(l, row, 16, warps - log2_of(across));
     take_axis(l, GpLayoutDim_Register, column, 1, 1);

@@ -3,8 +3,9 @@
 ** A layout is integer repetitions x a linear map over bits x affine padding (Zhou et al.,
 ** "Linear Layouts", arXiv 2505.23819). The linear part maps the bits of (register, lane, warp)
 ** to bits of the tile coordinates by XOR; repetitions multiply extents that are no powers of
-** two (192 rows = 3 x 64). Blocked register layouts, tensor-core fragments and shared-memory
-** swizzles are instances. */
+** two (192 rows = 3 x 64). Repetitions are registers', or the turns of groups of warps where the warps
+** are no power of two (three warpgroups). Blocked register layouts, tensor-core fragments and
+** shared-memory swizzles are instances. */
 #ifndef GP_LAYOUT_H
 #define GP_LAYOUT_H
 
@@ -24,12 +25,18 @@ typedef struct GpLayout {
     int32_t bases[GpLayoutDim_count][GP_LAYOUT_BITS][GP_MAX_RANK];
     int32_t atom[GP_MAX_RANK];   /* extents covered by the linear part */
     int32_t repeat[GP_MAX_RANK]; /* integer repetitions per axis, the slowest register digits */
+    uint8_t groups;    /* of so many warps as there are bits for, where warps are no power of two; else 1 */
+    int8_t group_axis; /* whose repetitions they take in turns; below zero: each group holds everything */
 } GpLayout;
 
-/* Elements one thread holds: 2^register bits x all repetitions. */
+/* Elements one thread holds: 2^register bits x all repetitions of a group. */
 uint32_t gp_layout_registers(const GpLayout *l);
 uint32_t gp_layout_threads(const GpLayout *l);
 GpShape gp_layout_shape(const GpLayout *l);
+uint8_t gp_layout_group_bits(const GpLayout *l); /* of the thread's number, below its group's */
+int32_t gp_layout_group_step(const GpLayout *l, int axis); /* from a group's coordinate to the next one's */
+/* Bits of a thread's number that are 0 in the first group, where each holds everything. */
+uint32_t gp_layout_group_mask(const GpLayout *l);
 /* Coordinates of register `reg` of lane `lane` of warp `warp`. */
 void gp_layout_at(const GpLayout *l, uint32_t reg, uint32_t lane, uint32_t warp, int32_t *coord);
 bool gp_layout_equal(const GpLayout *a, const GpLayout *b);
@@ -39,8 +46,8 @@ bool gp_layout_covers(const GpLayout *l);
 /* The blocked layout for streaming access: the innermost axis first to registers in runs of
 ** `vector` elements, then to as many as `inner` bits of lanes and warps; the other bits of these
 ** come from the other axes, or from this one when they have none; what is left goes to registers.
-** `threads` is a multiple of 32 and a power of two; extents that are too small for all threads are
-** held more than once. */
+** `threads` is a power of two from 32 on, or groups of so many; extents that are too small for all
+** threads are held more than once. */
 enum {
     GP_LAYOUT_STREAM = 10,    /* inner: all bits */
     GP_LAYOUT_ROWS = 5,       /* a warp stays in its row */
@@ -60,7 +67,8 @@ const GpLayout *gp_layout_slice(GpArena *arena, const GpLayout *l, int axis);
 /* Axis k is axis perm[k] of `l`. */
 const GpLayout *gp_layout_permute(GpArena *arena, const GpLayout *l, const GpPerm *perm);
 /* Each thread holds the same elements, of a tile of the same row-major order and another shape;
-** NULL where that is no layout: an axis that is no power of two is split or joined. */
+** NULL where that is no layout: where an axis that is no power of two is not the slowest of those that it
+** is made of, or split into. */
 const GpLayout *gp_layout_reshape(GpArena *arena, const GpLayout *l, const GpShape *shape);
 
 /* The register of lane 0 of warp 0 that holds the element at `coord`; false: none does. */

@@ -28,9 +28,13 @@ static void drop_zero_registers(GpLayout *l) {
 static const GpLayout *pick_axes(GpArena *arena, const GpLayout *l, const int *from, int rank) {
     GpLayout *out = GP_NEW(arena, GpLayout);
     out->rank = (uint8_t)rank;
+    out->groups = l->groups;
+    out->group_axis = -1;
     memcpy(out->bits, l->bits, sizeof out->bits);
     for (int k = 0; k < rank; k++) {
         int a = from[k];
+        if (a >= 0 && a == l->group_axis)
+            out->group_axis = (int8_t)k;
         out->atom[k] = a < 0 ? 1 : l->atom[a];
         out->repeat[k] = a < 0 ? 1 : l->repeat[a];
         for (int d = 0; d < GpLayoutDim_count; d++)
@@ -54,55 +58,69 @@ const GpLayout *gp_layout_permute(GpArena *arena, const GpLayout *l, const GpPer
     return pick_axes(arena, l, from, l->rank);
 }
 
-/* Pairs the axes whose extent is not 1, in order; false: they differ. */
-static bool pair_axes(const GpShape *old, const GpShape *shape, int *from) {
-    int a = 0;
-    for (int k = 0; k < shape->rank; k++) {
-        from[k] = -1;
-        if (shape->dim[k] == 1) continue;
-        while (a < old->rank && old->dim[a] == 1) a++;
-        if (a == old->rank || old->dim[a] != shape->dim[k]) return false;
-        from[k] = a++;
-    }
-    while (a < old->rank && old->dim[a] == 1) a++;
-    return a == old->rank;
-}
+/* Axes of one shape, and of another one, that make up the same part of the row-major offset. */
+typedef struct Part {
+    int from[2], to[2]; /* the first, and behind the last: of the old shape, of the new one */
+} Part;
 
-static bool is_power_of_two(const GpShape *s) {
-    for (int a = 0; a < s->rank; a++)
-        if ((s->dim[a] & (s->dim[a] - 1)) != 0) return false;
+/* The part behind `p`; false: there is none. */
+static bool next_part(const GpShape *old, const GpShape *shape, Part *p) {
+    int64_t extent[2] = {1, 1};
+    p->from[0] = p->from[1];
+    p->to[0] = p->to[1];
+    do {
+        if (extent[0] <= extent[1] && p->from[1] < old->rank)
+            extent[0] *= old->dim[p->from[1]++];
+        else if (p->to[1] < shape->rank)
+            extent[1] *= shape->dim[p->to[1]++];
+        else
+            return false;
+    } while (extent[0] != extent[1]);
     return true;
 }
 
-/* Where extents are powers of two, coordinates are fields of the bits of the row-major offset. */
-static void split_offset(int64_t offset, const GpShape *shape, int32_t *coord) {
-    for (int a = shape->rank - 1; a >= 0; a--) {
-        coord[a] = (int32_t)(offset % shape->dim[a]);
-        offset /= shape->dim[a];
+/* The part's slowest axis, which may repeat; the others are powers of two. -1: they are not. */
+static int slowest_axis(const GpShape *s, const int *range) {
+    int first = range[0];
+    while (first + 1 < range[1] && s->dim[first] == 1) first++;
+    for (int a = first + 1; a < range[1]; a++)
+        if ((s->dim[a] & (s->dim[a] - 1)) != 0) return -1;
+    return first;
+}
+
+/* Inside the atoms, coordinates of a part are fields of the bits of its offset. */
+static void move_basis(const GpLayout *l, const int32_t *basis, const Part *p, const GpLayout *out, int32_t *to) {
+    int32_t offset = 0;
+    for (int a = p->from[0]; a < p->from[1]; a++) offset = offset * l->atom[a] + basis[a];
+    for (int k = p->to[1] - 1; k >= p->to[0]; k--) {
+        to[k] = offset % out->atom[k];
+        offset /= out->atom[k];
     }
 }
 
-static int64_t offset_of(const int32_t *coord, const GpShape *shape) {
-    int64_t offset = 0;
-    for (int a = 0; a < shape->rank; a++) offset = offset * shape->dim[a] + coord[a];
-    return offset;
+static bool reshape_part(const GpLayout *l, const GpShape *old, const Part *p, const GpShape *shape, GpLayout *out) {
+    int from = slowest_axis(old, p->from), to = slowest_axis(shape, p->to);
+    if (from < 0 || to < 0) return false;
+    for (int k = p->to[0]; k < p->to[1]; k++) {
+        out->atom[k] = (int32_t)(shape->dim[k] & -shape->dim[k]);
+        out->repeat[k] = k == to && from < p->from[1] ? l->repeat[from] : 1;
+    }
+    if (gp_layout_group_step(l, from)) out->group_axis = (int8_t)to;
+    for (int d = 0; d < GpLayoutDim_count; d++)
+        for (int i = 0; i < l->bits[d]; i++) move_basis(l, basis_of(l, d, i), p, out, out->bases[d][i]);
+    return true;
 }
 
 const GpLayout *gp_layout_reshape(GpArena *arena, const GpLayout *l, const GpShape *shape) {
     GpShape old = gp_layout_shape(l);
-    int from[GP_MAX_RANK];
-    if (pair_axes(&old, shape, from)) return pick_axes(arena, l, from, shape->rank);
-    if (!is_power_of_two(&old) || !is_power_of_two(shape)) return NULL;
     GpLayout *out = GP_NEW(arena, GpLayout);
+    Part part = {{0, 0}, {0, 0}};
     out->rank = shape->rank;
+    out->groups = l->groups;
+    out->group_axis = -1;
     memcpy(out->bits, l->bits, sizeof out->bits);
-    for (int a = 0; a < shape->rank; a++) {
-        out->atom[a] = (int32_t)shape->dim[a];
-        out->repeat[a] = 1;
-    }
-    for (int d = 0; d < GpLayoutDim_count; d++)
-        for (int i = 0; i < l->bits[d]; i++)
-            split_offset(offset_of(basis_of(l, d, i), &old), shape, out->bases[d][i]);
+    while (part.from[1] < old.rank || part.to[1] < shape->rank)
+        if (!next_part(&old, shape, &part) || !reshape_part(l, &old, &part, shape, out)) return NULL;
     return out;
 }
 
@@ -147,13 +165,16 @@ static Echelon echelon_of(const GpLayout *l) {
 static bool find_register(const GpLayout *l, const Echelon *e, const int32_t *coord, uint32_t *reg) {
     Pivot v = {.registers = 0};
     uint32_t digits = 0;
+    bool is_first = true; /* the group's that is asked */
     for (int a = 0; a < l->rank; a++) {
+        int32_t groups = gp_layout_group_step(l, a) ? l->groups : 1, digit = coord[a] / l->atom[a];
         v.at[a] = coord[a] % l->atom[a];
-        digits = digits * (uint32_t)l->repeat[a] + (uint32_t)(coord[a] / l->atom[a]);
+        is_first &= digit % groups == 0;
+        digits = digits * (uint32_t)l->repeat[a] + (uint32_t)(digit / groups);
     }
     reduce(e, &v);
     *reg = digits << l->bits[GpLayoutDim_Register] | v.registers;
-    return is_zero(v.at, l->rank);
+    return is_first && is_zero(v.at, l->rank);
 }
 
 bool gp_layout_register(const GpLayout *l, const int32_t *coord, uint32_t *reg) {
@@ -163,7 +184,7 @@ bool gp_layout_register(const GpLayout *l, const int32_t *coord, uint32_t *reg) 
 
 bool gp_layout_same_thread(const GpLayout *from, const GpLayout *to, uint32_t *map) {
     GpShape a = gp_layout_shape(from), b = gp_layout_shape(to);
-    if (!gp_shape_eq(&a, &b)) return false;
+    if (!gp_shape_eq(&a, &b) || from->groups != to->groups || from->group_axis != to->group_axis) return false;
     for (int d = GpLayoutDim_Lane; d <= GpLayoutDim_Warp; d++) {
         if (from->bits[d] != to->bits[d]) return false;
         for (int i = 0; i < from->bits[d]; i++)

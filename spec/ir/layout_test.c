@@ -53,7 +53,7 @@ static void check_blocked(GpArena *arena, const GpShape *shape, uint32_t vector,
 
 static void each_width(GpArena *arena, const GpShape *shape) {
     for (uint32_t vector = 1; vector <= 8; vector *= 2)
-        for (uint32_t threads = 32; threads <= 128; threads *= 4)
+        for (uint32_t threads = 32; threads <= 128; threads += 32)
             check_blocked(arena, shape, vector, threads);
 }
 
@@ -195,13 +195,23 @@ static void test_derived(void **state) {
         for (uint32_t vector = 1; vector <= 4; vector *= 4)
             for (int axis = 0; axis < shapes[i].rank; axis++)
                 check_slice(arena, gp_layout_blocked(arena, &shapes[i], vector, 64, GP_LAYOUT_STREAM), axis);
-    GpShape flat = {{512}, 1}, unit = {{1, 6, 1, 24}, 4}, other = {{12, 12}, 2};
+    GpShape flat = {{512}, 1}, unit = {{1, 6, 1, 24}, 4}, other = {{12, 12}, 2}, split = {{3, 2, 6, 4}, 4};
+    GpShape wide = {{192, 160}, 2}, parts = {{2, 96, 20, 8}, 4}, deep = {{48, 4, 160}, 3};
     const GpLayout *square = gp_layout_blocked(arena, &shapes[0], 4, 64, GP_LAYOUT_STREAM);
     check_reshape(arena, square, &flat);
     check_reshape(arena, gp_layout_blocked(arena, &flat, 2, 32, GP_LAYOUT_STREAM), &shapes[1]);
     const GpLayout *odd = gp_layout_blocked(arena, &shapes[2], 2, 32, GP_LAYOUT_STREAM);
     check_reshape(arena, odd, &unit);
+    check_reshape(arena, odd, &split);
     assert_null(gp_layout_reshape(arena, odd, &other));
+    for (uint32_t threads = 128; threads <= 512; threads += 128) {
+        const GpLayout *sums = gp_layout_mma(arena, &wide, threads, 1);
+        check_reshape(arena, sums, &deep);
+        check_reshape(arena, gp_layout_reshape(arena, sums, &deep), &wide);
+        assert_null(gp_layout_reshape(arena, sums, &parts)); /* of 192 the factor 3 is not the slowest */
+        check_slice(arena, sums, 0);
+        check_slice(arena, sums, 1);
+    }
 
     GpPerm perm = {{2, 0, 1}, 3};
     const GpLayout *l = gp_layout_blocked(arena, &shapes[1], 2, 64, GP_LAYOUT_STREAM);
@@ -240,6 +250,12 @@ static void test_accumulator(void **state) {
     gp_layout_at(l, 0, 0, 4, at); /* the second warpgroup has the next 64 rows */
     assert_true(at[0] == 64 && at[1] == 0);
     check_layout(gp_layout_mma(arena, &batch, 256, 1), &batch, 256);
+    GpShape three = {{192, 96}, 2};
+    const GpLayout *groups = gp_layout_mma(arena, &three, 384, 1);
+    check_layout(groups, &three, 384);
+    assert_int_equal(gp_layout_registers(groups), 48);
+    gp_layout_at(groups, 0, 0, 8, at); /* the third warpgroup has the last 64 */
+    assert_true(at[0] == 128 && at[1] == 0);
     check_slice(arena, l, 1);
     check_slice(arena, l, 0);
 }

@@ -121,6 +121,8 @@ local SCHEDULES = {
 }
 -- Four warpgroups of consumers.
 local WIDE = { {}, { warps = 8 }, { warps = 16 }, { warps = 16, stages = 2, persistent = false }, { cluster = 2 } }
+-- Three, and one that has all the rows.
+local THREE = { {}, { warps = 4 }, { warps = 12 }, { warps = 12, stages = 2, persistent = false }, { cluster = 2 } }
 -- A tensor whose rows begin at no multiple of 16 bytes comes without the tensor memory accelerator.
 local UNALIGNED = { {}, { stages = 1 }, { stages = 2 }, { stages = 4 }, { warps = 8 }, { warps = 16 } }
 local PRODUCTS = {
@@ -129,7 +131,7 @@ local PRODUCTS = {
 }
 local SHAPES = {
   { 256, 256, 192, { 128, 128, 64 } }, { 136, 264, 72, { 64, 128, 32 } }, { 130, 72, 40, { 64, 64, 64 } },
-  { 264, 136, 136, { 128, 64, 64 } }, { 264, 136, 72, { 256, 128, 64 }, WIDE },
+  { 264, 136, 136, { 128, 64, 64 } }, { 264, 136, 72, { 256, 128, 64 }, WIDE }, { 200, 136, 72, { 192, 128, 64 }, THREE },
 }
 
 for _, shape in ipairs(SHAPES) do
@@ -319,7 +321,7 @@ local function attended(q, keys, v, scale, is_causal, is_capped)
 end
 
 -- Where masks are left out: by window and length, in tiles that are square and are not.
-for _, case in ipairs { { 128, 64, 100, 320 }, { 64, 128, 70, 250 }, { 64, 64, 1000, 256 } } do
+for _, case in ipairs { { 128, 64, 100, 320 }, { 64, 128, 70, 250 }, { 64, 64, 1000, 256 }, { 192, 64, 90, 300 } } do
   local bm, bn, window, length = table.unpack(case)
   local rows, depth = 256, 64
   local q, key, v = small_numbers(rows, depth, 0), small_numbers(320, depth, 2), small_numbers(320, depth, 5)
@@ -371,7 +373,7 @@ do
   end
 end
 
-for _, shape in ipairs { { 128, 64, 256, 128 }, { 128, 128, 136, 264 } } do
+for _, shape in ipairs { { 128, 64, 256, 128 }, { 128, 128, 136, 264 }, { 192, 64, 200, 136 } } do
   local bm, bn, m, n = table.unpack(shape)
   local a, bt, c, r = small_numbers(m, 136, 1), small_numbers(n, 136, 4), small_numbers(m, n, 2), small_numbers(m, n, 5)
   local ta, tb, tr = gpu.from_table(a, "bf16"), gpu.from_table(transpose(bt), "bf16"), gpu.from_table(r, "bf16")
@@ -414,7 +416,7 @@ end
 -- First operands that are loaded once stay in registers where they fit and are 16 bits wide, but not what comes with a second
 -- one. The smallest tile of keys is half as large as what tiles lie apart.
 for _, case in ipairs {
-  { 64, 16, 16, 184, "bf16" }, { 64, 32, 80, 184, "f16" }, { 128, 16, 64, 248, "bf16" }, { 256, 16, 32, 264, "f16", 16 }, { 64, 16, 32, 120, "tf32" },
+  { 64, 16, 16, 184, "bf16" }, { 64, 32, 80, 184, "f16" }, { 128, 16, 64, 248, "bf16" }, { 256, 16, 32, 264, "f16", 16 }, { 192, 16, 64, 392, "bf16" }, { 64, 16, 32, 120, "tf32" },
 } do
   local bm, bn, depth, rows, dtype, warps = table.unpack(case)
   local q, key, parts = small_numbers(rows, depth, 1), small_numbers(3 * bn - 8, depth, 4), {}
@@ -516,6 +518,51 @@ for _, tile in ipairs { { 128, 128, true }, { 256, 128, false }, { 128, 256, fal
       if turns > 0 then check_piped(full, schedule, f:info(table.unpack(args))) end
     end)
   end
+end
+
+-- What reductions, scans and changes of shape make of a product, along its rows and its columns.
+for _, bm in ipairs { 64, 128, 192 } do
+  local m, n, depth = bm + 8, 72, 72
+  local a, bt = small_numbers(m, depth, 1), small_numbers(n, depth, 4)
+  local ta, tb, alone = gpu.from_table(a, "bf16"), gpu.from_table(transpose(bt), "bf16"), product(a, bt)
+  local function padded(i, j) return alone[i] and alone[i][j] or 0 end
+  local rows, columns, along, down, eighths = {}, { {}, {} }, {}, {}, {}
+  for i = 1, m do
+    local sum = 0
+    along[i], down[i], rows[i], eighths[i] = {}, {}, {}, {}
+    for j = 1, n do
+      local sums, first = j > 64 and sum or 0, (i - 1) // bm * bm + 1
+      along[i][j] = padded(i, j) + (j > 1 and j ~= 65 and along[i][j - 1] or 0)
+      down[i][j] = padded(i, j) + (i > first and down[i - 1][j] or 0)
+      sum = sums
+    end
+    for part = 1, 2 do
+      rows[i][part] = -math.huge
+      for j = 64 * part - 63, 64 * part do rows[i][part] = math.max(rows[i][part], padded(i, j)) end
+      for column = 1, 8 do
+        local total = 0
+        for j = 64 * part - 64 + column, 64 * part, 8 do total = total + padded(i, j) end
+        eighths[i][8 * (part - 1) + column] = total
+      end
+    end
+  end
+  for part = 1, 2 do
+    for j = 1, n do
+      columns[part][j] = 0
+      for i = (part - 1) * bm + 1, part * bm do columns[part][j] = columns[part][j] + padded(i, j) end
+    end
+  end
+  each_schedule("gathered " .. bm, { {}, { persistent = false, stages = 2 }, { stages = 1 } }, function(title, schedule)
+    local f, out = k.gathered:with { BK = 64, N = 8 }:with(schedule), {}
+    for i, shape in ipairs { { m, 2 }, { 2, n }, { m, n }, { m, n }, { n, m }, { m, 16 } } do out[i] = gpu.full(shape, 0 / 0) end
+    local args = {
+      out[1]:tiles { bm, 1 }, out[2]:tiles { 1, 64 }, out[3]:tiles { bm, 64 }, out[4]:tiles { bm, 64 }, out[5]:permute({ 2, 1 }):tiles { bm, 64 },
+      out[6]:tiles { bm, 8 }, ta, tb,
+    }
+    f(table.unpack(args)):sync()
+    for i, wanted in ipairs { rows, columns, along, down, transpose(alone), eighths } do check(title .. " " .. i, out[i]:to_table(), wanted, 0) end
+    check_piped(title, schedule, f:info(table.unpack(args)))
+  end)
 end
 
 -- Two stages of tiles beside which there is no room for what is stored.

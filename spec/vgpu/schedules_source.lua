@@ -294,6 +294,22 @@ return [[
   }
   // Loops over tiles of different tensors one after the other, of which the second has others in its turns.
   #[tile]
+  fn gathered<const BM: i32, const BN: i32, const N: i32, const BK: i32>(
+      rows: &mut Tensor<f32, {[BM, 1]}>, columns: &mut Tensor<f32, {[1, BN]}>, along: &mut Tensor<f32, {[BM, BN]}>,
+      down: &mut Tensor<f32, {[BM, BN]}>, across: &mut Tensor<f32, {[BM, BN]}>, eighths: &mut Tensor<f32, {[BM, 8]}>,
+      a: &Tensor<bf16, {[-1, -1]}>, b: &Tensor<bf16, {[-1, -1]}>) {
+      let (i, j, _) = get_tile_block_id();
+      let (pa, pb) = (a.partition(shape![BM, BK]), b.partition(shape![BK, BN]));
+      let mut acc = constant(0.0f32, shape![BM, BN]);
+      for l in 0..num_tiles(&pa, 1) { acc = mma(pa.load([i, l]), pb.load([l, j]), acc); }
+      rows.store(reduce_max(acc, 1).reshape(shape![BM, 1]));
+      columns.store(reduce_sum(acc, 0).reshape(shape![1, BN]));
+      along.store(scan_sum(acc, 1, reverse::Forward, 0.0f32));
+      down.store(scan_sum(acc, 0, reverse::Forward, 0.0f32));
+      across.store(acc);
+      eighths.store(reduce_sum(acc.reshape(shape![BM, N, 8]), 1));
+  }
+  #[tile]
   fn apart<const BM: i32, const BN: i32, const BK: i32>(
       c: &mut Tensor<f32, {[BM, BN]}>, a: &Tensor<bf16, {[-1, -1]}>, b: &Tensor<bf16, {[-1, -1]}>,
       d: &Tensor<bf16, {[-1, -1]}>, e: &Tensor<bf16, {[-1, -1]}>) {
