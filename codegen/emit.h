@@ -208,7 +208,10 @@ bool gp_tile_plan_is_materialized(const GpTilePlan *plan, const GpValue *v);
 /* emit_tile_gpu.c */
 bool gp_tile_gpu_prepare(GpEmit *e); /* false: refused */
 uint32_t gp_tile_gpu_threads(const GpEmit *e);
-uint32_t gp_tile_gpu_min_blocks(GpEmit *e); /* tile_pressure.c; 0: as many as it happens */
+/* tile_pressure.c: blocks that run at once, of a kernel that folds or scans rows; those that the assembler is to
+** leave room for, 0 of as many as it happens. */
+uint32_t gp_tile_gpu_blocks(GpEmit *e);
+uint32_t gp_tile_gpu_min_blocks(GpEmit *e);
 uint32_t gp_tile_gpu_registers(GpEmit *e, const GpValue *v);
 /* The registers of v in the layout of `as`. */
 GpBound gp_tile_gpu_operand(GpEmit *e, const GpValue *v, const GpValue *as);

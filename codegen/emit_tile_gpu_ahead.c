@@ -75,7 +75,7 @@ void gp_gpu_fetch_ahead(GpEmit *e, const GpInst *load) {
     bool is_able = e->target->sm >= AHEAD_SM && e->target->ptx >= AHEAD_PTX && !e->async;
     if (stages < 2 || !is_able || load->parent != e->fn->body || !is_row(e, load))
         return;
-    uint32_t blocks = gp_tile_gpu_min_blocks(e) * (stages - 1);
+    uint32_t blocks = gp_tile_gpu_blocks(e) * (stages - 1);
     int axis = blocks ? block_axis(load) : -1;
     if (axis < 0)
         return;

@@ -14,7 +14,7 @@ typedef struct Pressure {
     uint32_t *uses; /* by value id */
     uint32_t *first, *last; /* positions between which a tile is alive; 0: never */
     uint32_t at;
-    bool is_row_kernel, is_other, is_alone;
+    bool is_row_kernel, is_scan, is_other, is_alone, has_alone;
 } Pressure;
 
 static bool is_tile(const GpValue *v) { return v->type->kind == GpIrType_Tile; }
@@ -54,6 +54,7 @@ static void classify(Pressure *p, const GpInst *inst) {
                     inst->op == GpOp_Const || inst->op == GpOp_Splat || gp_gpu_is_addressed(inst->op);
     if (inst->op == GpOp_Reduce || inst->op == GpOp_Scan) {
         p->is_row_kernel = true;
+        p->is_scan |= inst->op == GpOp_Scan;
         p->is_other |= inst->axis + 1 != inst->operands[0]->type->shape.rank;
     }
     if (inst->op == GpOp_LoadTile)
@@ -68,6 +69,7 @@ static void walk(Pressure *p, const GpRegion *r);
 static void walk_inside(Pressure *p, const GpInst *inst, const GpRegion *r) {
     bool was_alone = p->is_alone;
     p->is_alone |= inst->op == GpOp_Loop && gp_tile_gpu_runs_alone(p->e, inst);
+    p->has_alone |= p->is_alone;
     walk(p, r);
     p->is_alone = was_alone;
 }
@@ -124,15 +126,32 @@ static uint32_t most_words(const Pressure *p) {
     return (uint32_t)most;
 }
 
-uint32_t gp_tile_gpu_min_blocks(GpEmit *e) {
-    uint32_t n = e->fn->next_id, threads = gp_tile_gpu_threads(e);
+static Pressure survey(GpEmit *e) {
+    uint32_t n = e->fn->next_id;
     Pressure p = {.e = e, .uses = gp_ir_count_uses(e->fn, e->arena), .at = 1};
     p.first = GP_NEW_ARRAY(e->arena, uint32_t, n);
     p.last = GP_NEW_ARRAY(e->arena, uint32_t, n);
     walk(&p, e->fn->body);
-    if (!p.is_row_kernel || p.is_other)
+    return p;
+}
+
+static uint32_t blocks_of(const Pressure *p) {
+    uint32_t threads = gp_tile_gpu_threads(p->e);
+    if (!p->is_row_kernel || p->is_other)
         return 0;
-    uint32_t need = (most_words(&p) + OTHER_WORDS + GRANULE - 1) / GRANULE * GRANULE;
-    need = GP_MAX(need, (uint32_t)LEAST_WORDS);
+    uint32_t need = (most_words(p) + OTHER_WORDS + GRANULE - 1) / GRANULE * GRANULE;
+    if (!p->is_scan)
+        need = GP_MAX(need, (uint32_t)LEAST_WORDS);
     return GP_MIN(GP_MIN(REGISTERS / (need * threads), MOST_THREADS / threads), (uint32_t)MOST_BLOCKS);
+}
+
+uint32_t gp_tile_gpu_blocks(GpEmit *e) {
+    Pressure p = survey(e);
+    return blocks_of(&p);
+}
+
+/* For a scan the assembler takes few registers by itself, but not beside a loop of one warp. */
+uint32_t gp_tile_gpu_min_blocks(GpEmit *e) {
+    Pressure p = survey(e);
+    return p.is_scan && !p.has_alone ? 0 : blocks_of(&p);
 }
