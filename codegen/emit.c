@@ -327,7 +327,7 @@ static void emit_register(GpEmit *e, const Elementwise *x, uint32_t r) {
     x->out.at[r] = gp_emit_element(e, x->inst, v);
 }
 
-enum { REGISTERS = 4 }; /* whose code may be mixed */
+enum { REGISTERS = 8 }; /* whose code may be mixed */
 
 /* Whether all registers of the divisor are one value, which division by it makes use of. */
 static bool is_one_divisor(const Elementwise *x, uint32_t from, uint32_t to) {
@@ -343,7 +343,7 @@ static void emit_registers(GpEmit *e, const Elementwise *x, uint32_t from, uint3
     LLVMValueRef v[2][REGISTERS];
     const GpIrType *type = x->inst->results[0]->type;
     bool is_division = x->inst->op == GpOp_Div && type->elem == GpElem_F32 && e->is_gpu;
-    if (!is_division || (!is_mixed && (to - from < REGISTERS || !is_one_divisor(x, from, to)))) {
+    if (!is_division || (!is_mixed && (to - from < REGISTERS / 2 || !is_one_divisor(x, from, to)))) {
         for (uint32_t r = from; r < to; r++)
             emit_register(e, x, r);
         return;

@@ -1,18 +1,26 @@
 /* Division of f32 on a GPU without a branch for each element.
 **
 ** What the hardware has for it branches where numbers are out of its range, so that divisions follow each
-** other. Here the quotients of several elements are found side by side, by Newton's method and two
-** corrections (Markstein, "Computation of elementary functions on the IBM RISC System/6000", 1990), which
-** round them correctly in the range that is asked for. One branch for all of them, which is rarely taken,
-** divides the others. Zero divided, and division by infinity, are zero without it.
+** other. Here the quotients of several elements are found side by side: q = a r + (a - b a r) r, where r is the
+** reciprocal of b to the nearest, one step of Newton's behind the special function unit's. One branch for all of
+** them, which is rarely taken, divides as the hardware does.
 **
-** Of one divisor for all, as the sum of a row is, the reciprocal and the range that it leaves to the dividends are
-** found once: nine instructions for each are left, three of them for the range. */
+** That one correction rounds a quotient correctly: a r is at most 1.5 units of the quotient's last place off, b r at
+** most 2^-24 from 1, so that what is rounded is less than 5 / (2 B) units from a / b, with b = B 2^k, B of 24 bits (3 for
+** the reciprocal, 2 where a - b a r has 25 bits). A quotient as near as that to the middle of two numbers is |N| / (2 B)
+** units from it, with an integer N; the pairs of a and b for N up to 16 are 1.2e8, and were all tried. (Markstein,
+** "Computation of elementary functions on the IBM RISC System/6000", 1990, has the theorem for a r within one unit.)
+** Newton's step gives the nearest reciprocal from one within a unit of 1 / b, but for b = 2 - 2^-23, of which the
+** special function unit's is the nearest.
+**
+** The branch is taken
+** - for a dividend so small that a - b q is not exact, or that the quotient has not 24 bits, but not for zero: bits
+**   without the sign, doubled, less one, are in the order of sizes with zero above all;
+** - where the divisor is so large that its reciprocal has not 24 bits, or the quotient may not have;
+** - for a quotient that is NaN, which infinities, NaN, a divisor of zero and what overflows on the way become. */
 #include "codegen/emit.h"
 
-typedef struct Quotient {
-    LLVMValueRef value, is_exact;
-} Quotient;
+#include <math.h>
 
 static LLVMTypeRef f32(GpEmit *e) { return LLVMFloatTypeInContext(e->ctx); }
 static LLVMValueRef number(GpEmit *e, double v) { return LLVMConstReal(f32(e), v); }
@@ -25,27 +33,7 @@ static LLVMValueRef compare(GpEmit *e, LLVMRealPredicate pred, LLVMValueRef x, d
     return LLVMBuildFCmp(e->b, pred, x, number(e, y), "");
 }
 
-static Quotient find_quotient(GpEmit *e, LLVMValueRef a, LLVMValueRef b) {
-    LLVMValueRef most = gp_emit_intrinsic(e, "llvm.minnum", f32(e), (LLVMValueRef[]){b, number(e, 0x1.fffffep+127)}, 2);
-    most = gp_emit_intrinsic(e, "llvm.maxnum", f32(e), (LLVMValueRef[]){most, number(e, -0x1.fffffep+127)}, 2);
-    LLVMValueRef minus = LLVMBuildFNeg(e->b, most, "");
-    LLVMValueRef r = gp_emit_intrinsic(e, "llvm.nvvm.rcp.approx.ftz.f", NULL, &most, 1);
-    r = fma_of(e, r, fma_of(e, minus, r, number(e, 1.0)), r);
-    LLVMValueRef first = LLVMBuildFMul(e->b, a, r, "");
-    LLVMValueRef q = fma_of(e, fma_of(e, minus, first, a), r, first);
-    q = fma_of(e, fma_of(e, minus, q, a), r, q);
-    LLVMValueRef size_a = gp_emit_intrinsic(e, "llvm.fabs", f32(e), &a, 1);
-    LLVMValueRef size_b = gp_emit_intrinsic(e, "llvm.fabs", f32(e), &b, 1);
-    LLVMValueRef size_q = gp_emit_intrinsic(e, "llvm.fabs", f32(e), &q, 1);
-    LLVMValueRef is_normal = compare(e, LLVMRealOGE, size_q, 0x1p-125);
-    LLVMValueRef is_zero = LLVMBuildOr(e->b, compare(e, LLVMRealOEQ, a, 0.0),
-                                       compare(e, LLVMRealOGT, size_b, 0x1.fffffep+127), "");
-    LLVMValueRef ok = LLVMBuildAnd(e->b, is_normal, compare(e, LLVMRealOGE, size_a, 0x1p-90), "");
-    ok = LLVMBuildOr(e->b, ok, is_zero, "");
-    ok = LLVMBuildAnd(e->b, ok, compare(e, LLVMRealOLE, size_a, 0x1p+27), "");
-    ok = LLVMBuildAnd(e->b, ok, compare(e, LLVMRealOGE, size_b, 0x1p-98), "");
-    return (Quotient){LLVMBuildSelect(e->b, is_normal, q, first, ""), ok};
-}
+static LLVMValueRef size_of(GpEmit *e, LLVMValueRef x) { return gp_emit_intrinsic(e, "llvm.fabs", f32(e), &x, 1); }
 
 /* Bits without the sign, doubled: in their order whole numbers are in the order of the sizes. */
 static LLVMValueRef size_bits(GpEmit *e, LLVMValueRef x) {
@@ -53,40 +41,77 @@ static LLVMValueRef size_bits(GpEmit *e, LLVMValueRef x) {
     return LLVMBuildShl(e->b, LLVMBuildBitCast(e->b, x, i32, ""), gp_emit_i32(e, 1), "");
 }
 
-/* Of a divisor whose fraction is all ones Newton's step may miss the nearest reciprocal. */
-static LLVMValueRef has_sure_reciprocal(GpEmit *e, LLVMValueRef b) {
-    LLVMValueRef ones = gp_emit_i32(e, 0x7fffff), bits = LLVMBuildBitCast(e->b, b, LLVMTypeOf(ones), "");
-    return LLVMBuildICmp(e->b, LLVMIntNE, LLVMBuildAnd(e->b, bits, ones, ""), ones, "");
+static bool is_number(LLVMValueRef x, double *v) {
+    LLVMBool is_inexact;
+    if (!LLVMIsAConstantFP(x))
+        return false;
+    *v = LLVMConstRealGetDouble(x, &is_inexact);
+    return true;
 }
 
-/* What is the same for every dividend. */
-typedef struct Divisor {
-    LLVMValueRef minus, reciprocal, least, is_ok; /* least: size_bits of the least dividend, less one */
-} Divisor;
+/* Of division by it LLVM makes a product. */
+static bool is_power_of_two(LLVMValueRef b) {
+    double v;
+    int exponent;
+    return is_number(b, &v) && fabs(frexp(v, &exponent)) == 0.5;
+}
 
-static Divisor open_divisor(GpEmit *e, LLVMValueRef b) {
-    Divisor d = {.minus = LLVMBuildFNeg(e->b, b, "")};
-    LLVMValueRef size = gp_emit_intrinsic(e, "llvm.fabs", f32(e), &b, 1), r;
-    r = gp_emit_intrinsic(e, "llvm.nvvm.rcp.approx.ftz.f", NULL, &b, 1);
-    d.reciprocal = fma_of(e, r, fma_of(e, d.minus, r, number(e, 1.0)), r);
+/* What the quotients of a batch have to pass in common. */
+typedef struct Batch {
+    LLVMValueRef least; /* of size_bits less one */
+    LLVMValueRef ok;
+} Batch;
+
+static void need(GpEmit *e, Batch *batch, LLVMValueRef ok) { batch->ok = LLVMBuildAnd(e->b, batch->ok, ok, ""); }
+
+static void need_size(GpEmit *e, Batch *batch, LLVMValueRef bits) {
+    LLVMTypeRef i32 = LLVMTypeOf(bits);
+    batch->least = gp_emit_intrinsic(e, "llvm.umin", i32, (LLVMValueRef[]){batch->least, bits}, 2);
+}
+
+static LLVMValueRef invert(GpEmit *e, LLVMValueRef b) {
+    LLVMValueRef r = gp_emit_intrinsic(e, "llvm.nvvm.rcp.approx.ftz.f", NULL, &b, 1);
+    return fma_of(e, r, fma_of(e, LLVMBuildFNeg(e->b, b, ""), r, number(e, 1.0)), r);
+}
+
+/* For a zero of a positive divisor the correction is minus zero, which leaves the first product its sign. */
+static LLVMValueRef correct(GpEmit *e, LLVMValueRef first, LLVMValueRef a, LLVMValueRef b, LLVMValueRef r) {
+    LLVMValueRef off = fma_of(e, b, first, LLVMBuildFNeg(e->b, a, ""));
+    return fma_of(e, off, LLVMBuildFNeg(e->b, r, ""), first);
+}
+
+/* One divisor: its reciprocal, and the least dividend, are found once. */
+static void divide_by(GpEmit *e, Batch *batch, LLVMValueRef const *a, LLVMValueRef b, LLVMValueRef *q, uint32_t count) {
+    LLVMValueRef r = invert(e, b), size = size_of(e, b), one = gp_emit_i32(e, 1);
     LLVMValueRef least = LLVMBuildFMul(e->b, size, number(e, 0x1p-124), "");
     least = gp_emit_intrinsic(e, "llvm.maxnum", f32(e), (LLVMValueRef[]){least, number(e, 0x1p-90)}, 2);
-    d.least = LLVMBuildSub(e->b, size_bits(e, least), gp_emit_i32(e, 1), "");
-    d.is_ok = LLVMBuildAnd(e->b, compare(e, LLVMRealOGE, size, 0x1p-98), compare(e, LLVMRealOLE, size, 0x1p+98), "");
-    d.is_ok = LLVMBuildAnd(e->b, d.is_ok, has_sure_reciprocal(e, b), "");
-    return d;
+    LLVMValueRef below = LLVMBuildZExt(e->b, compare(e, LLVMRealOGT, b, 0.0), LLVMTypeOf(one), "");
+    for (uint32_t i = 0; i < count; i++) {
+        need_size(e, batch, LLVMBuildSub(e->b, size_bits(e, a[i]), below, ""));
+        q[i] = correct(e, LLVMBuildFMul(e->b, a[i], r, ""), a[i], b, r);
+    }
+    least = LLVMBuildSub(e->b, size_bits(e, least), one, "");
+    need(e, batch, LLVMBuildICmp(e->b, LLVMIntUGE, batch->least, least, ""));
+    need(e, batch, compare(e, LLVMRealOLE, size, 0x1p+125));
 }
 
-/* A quotient of zero has its sign from the first product alone. */
-static Quotient divide_by(GpEmit *e, const Divisor *d, LLVMValueRef a) {
-    LLVMValueRef r = d->reciprocal, first = LLVMBuildFMul(e->b, a, r, "");
-    LLVMValueRef q = fma_of(e, fma_of(e, d->minus, first, a), r, first);
-    q = fma_of(e, fma_of(e, d->minus, q, a), r, q);
-    q = gp_emit_intrinsic(e, "llvm.copysign", f32(e), (LLVMValueRef[]){q, first}, 2);
-    LLVMValueRef size = gp_emit_intrinsic(e, "llvm.fabs", f32(e), &a, 1);
-    LLVMValueRef above = LLVMBuildSub(e->b, size_bits(e, a), gp_emit_i32(e, 1), ""); /* zero is above all */
-    LLVMValueRef ok = LLVMBuildAnd(e->b, d->is_ok, LLVMBuildICmp(e->b, LLVMIntUGE, above, d->least, ""), "");
-    return (Quotient){q, LLVMBuildAnd(e->b, ok, compare(e, LLVMRealOLE, size, 0x1p+27), "")};
+static void divide_each(GpEmit *e, Batch *batch, LLVMValueRef const *a, LLVMValueRef const *b, LLVMValueRef *q,
+                        uint32_t count) {
+    double v;
+    for (uint32_t i = 0; i < count; i++) {
+        bool is_known = is_number(a[i], &v);
+        need(e, batch, compare(e, LLVMRealOLE, size_of(e, b[i]), 0x1p+62));
+        q[i] = invert(e, b[i]);
+        if (is_known && v == 1.0)
+            continue;
+        LLVMValueRef first = LLVMBuildFMul(e->b, a[i], q[i], "");
+        q[i] = correct(e, first, a[i], b[i], q[i]);
+        if (!is_known || v == 0)
+            q[i] = gp_emit_intrinsic(e, "llvm.copysign", f32(e), (LLVMValueRef[]){q[i], first}, 2);
+        need_size(e, batch, LLVMBuildSub(e->b, size_bits(e, a[i]), gp_emit_i32(e, 1), ""));
+    }
+    LLVMValueRef least = LLVMBuildSub(e->b, size_bits(e, number(e, 0x1p-62)), gp_emit_i32(e, 1), "");
+    need(e, batch, LLVMBuildICmp(e->b, LLVMIntUGE, batch->least, least, ""));
 }
 
 static LLVMValueRef join(GpEmit *e, LLVMValueRef x, LLVMBasicBlockRef from_x, LLVMValueRef y,
@@ -96,45 +121,40 @@ static LLVMValueRef join(GpEmit *e, LLVMValueRef x, LLVMBasicBlockRef from_x, LL
     return v;
 }
 
-static LLVMValueRef divide_if_needed(GpEmit *e, const Quotient *q, LLVMValueRef a, LLVMValueRef b) {
-    LLVMBasicBlockRef from = LLVMGetInsertBlock(e->b);
-    LLVMBasicBlockRef divide = gp_emit_block(e, "divide"), divided = gp_emit_block(e, "divided");
-    LLVMBuildCondBr(e->b, q->is_exact, divided, divide);
-    gp_emit_at(e, divide);
-    LLVMValueRef v = LLVMBuildFDiv(e->b, a, b, "");
-    LLVMBuildBr(e->b, divided);
-    gp_emit_at(e, divided);
-    return join(e, q->value, from, v, divide);
+static void divide_exactly(GpEmit *e, LLVMValueRef const *a, LLVMValueRef const *b, LLVMValueRef *q, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++)
+        q[i] = LLVMBuildFDiv(e->b, a[i], b[i], "");
 }
 
-/* One branch for all quotients, where one of them was not found. */
-static void finish(GpEmit *e, const Quotient *q, LLVMValueRef const *a, LLVMValueRef const *b, LLVMValueRef *out,
+/* The quotients q where all of them pass. */
+static void finish(GpEmit *e, const Batch *batch, LLVMValueRef const *a, LLVMValueRef const *b, LLVMValueRef *q,
                    uint32_t count) {
-    LLVMValueRef all = gp_emit_bool(e, true);
-    for (uint32_t i = 0; i < count; i++)
-        all = LLVMBuildAnd(e->b, all, q[i].is_exact, "");
+    LLVMValueRef *exact = GP_NEW_ARRAY(e->arena, LLVMValueRef, count);
     LLVMBasicBlockRef from = LLVMGetInsertBlock(e->b);
-    LLVMBasicBlockRef rest = gp_emit_block(e, "rest"), done = gp_emit_block(e, "done");
-    gp_emit_likely(e, LLVMBuildCondBr(e->b, all, done, rest));
-    gp_emit_at(e, rest);
+    LLVMBasicBlockRef divide = gp_emit_block(e, "divide"), divided = gp_emit_block(e, "divided");
+    gp_emit_likely(e, LLVMBuildCondBr(e->b, batch->ok, divided, divide));
+    gp_emit_at(e, divide);
+    divide_exactly(e, a, b, exact, count);
+    LLVMBuildBr(e->b, divided);
+    gp_emit_at(e, divided);
     for (uint32_t i = 0; i < count; i++)
-        out[i] = divide_if_needed(e, &q[i], a[i], b[i]);
-    rest = LLVMGetInsertBlock(e->b);
-    LLVMBuildBr(e->b, done);
-    gp_emit_at(e, done);
-    for (uint32_t i = 0; i < count; i++)
-        out[i] = join(e, q[i].value, from, out[i], rest);
+        q[i] = join(e, q[i], from, exact[i], divide);
 }
 
 void gp_emit_divisions(GpEmit *e, LLVMValueRef const *a, LLVMValueRef const *b, LLVMValueRef *out, uint32_t count) {
-    Quotient *q = GP_NEW_ARRAY(e->arena, Quotient, count);
+    Batch batch = {.least = gp_emit_i32(e, -1), .ok = gp_emit_bool(e, true)};
     bool is_one = true;
     for (uint32_t i = 1; i < count; i++)
         is_one &= b[i] == b[0];
-    Divisor d = {.is_ok = NULL};
+    if (is_one && is_power_of_two(b[0])) {
+        divide_exactly(e, a, b, out, count);
+        return;
+    }
     if (is_one)
-        d = open_divisor(e, b[0]);
-    for (uint32_t i = 0; i < count; i++)
-        q[i] = is_one ? divide_by(e, &d, a[i]) : find_quotient(e, a[i], b[i]);
-    finish(e, q, a, b, out, count);
+        divide_by(e, &batch, a, b[0], out, count);
+    else
+        divide_each(e, &batch, a, b, out, count);
+    for (uint32_t i = 0; i < count; i += 2)
+        need(e, &batch, LLVMBuildFCmp(e->b, LLVMRealORD, out[i], out[GP_MIN(i + 1, count - 1)], ""));
+    finish(e, &batch, a, b, out, count);
 }

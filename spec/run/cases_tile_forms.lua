@@ -59,15 +59,6 @@ fn row_sums<const N: i32>(z: &mut Tensor<f32, {[1]}>, x: &Tensor<f32, {[-1, -1]}
     z.store(reduce_sum(x.load_tile(shape![1, N], [program_id(0), 0]), 1));
 }
 
-#[tile]
-fn by_one<const N: i32>(z: &mut Tensor<f32, {[N]}>, x: &Tensor<f32, {[-1]}>, d: f32) { z.store(x.load_like(z) / d); }
-
-#[tile]
-fn by_row<const N: i32>(z: &mut Tensor<f32, {[1, N]}>, x: &Tensor<f32, {[-1, -1]}>, d: &Tensor<f32, {[-1, -1]}>) {
-    let divisor = d.load_tile(shape![1, 1], [program_id(0), 0]).broadcast(shape![1, N]);
-    z.store(x.load_like(z) / divisor);
-}
-
 // Rows that begin at element 3, at no multiple of 16 bytes.
 use cutile::tileir::*;
 #[tile]
@@ -109,33 +100,6 @@ local function signs(h, k)
   x[{ 2, 9 }] = 0.0
   k.row_sums:with { N = 64 }(z:tiles { 1 }, x):sync()
   h.check(1 / z[1] == -math.huge and 1 / z[2] == math.huge, "sums of zeros: %s and %s", 1 / z[1], 1 / z[2])
-end
-
--- One divisor for many: to the last bit, of whatever size.
-local function quotients(h, k)
-  local SPECIAL = {
-    0.0, -0.0, 1, -3, 0x1.fffffep0, 0x1.fffffep-99, math.huge, -math.huge, 0 / 0, 0x1p-149, -0x1.4p-130, 0x1p-126, 0x1p-98, 0x1p-99,
-    0x1p98, 0x1.8p98, 0x1p-90, 0x1.8p-91, 0x1p27, 0x1.2p27, 0x1.fffffep127, -1e-30, 0.1, 6.5e10,
-  }
-  local function f32(x) return (string.unpack("<f", string.pack("<f", x))) end
-  local function bits(x) return x ~= x and "nan" or string.pack("<f", x) end
-  local values, wide = {}, 512
-  for i = 1, wide do
-    local random = string.unpack("<f", string.pack("<I4", math.random(0, 0xffffffff)))
-    values[i] = SPECIAL[i] and f32(SPECIAL[i]) or i % 3 > 0 and random or f32(math.random() * 2 ^ math.random(-40, 20))
-  end
-  local x = gpu.from_table(values, "f32")
-  for row = 1, #SPECIAL + 24 do
-    local d = values[row]
-    local z, by_row = gpu.zeros { wide }, gpu.zeros { 1, wide }
-    k.by_one:with { N = wide }(z:tiles { wide }, x, d):sync()
-    k.by_row:with { N = wide }(by_row:tiles { 1, wide }, x:reshape { 1, wide }, gpu.from_table({ { d } }, "f32")):sync()
-    local rows = by_row:to_table()[1]
-    for i, got in ipairs(z:to_table()) do
-      local want = f32(values[i] / d)
-      h.check(bits(got) == bits(want) and bits(rows[i]) == bits(want), "%a / %a is %a and %a, not %a", values[i], d, got, rows[i], want)
-    end
-  end
 end
 
 local function floats(h, k)
@@ -190,7 +154,7 @@ end
 
 return function(h)
   local k
-  for _, case in ipairs { { "floats", floats }, { "integers", integers }, { "constructors", constructors }, { "six", six }, { "ahead", ahead }, { "signs", signs }, { "quotients", quotients } } do
+  for _, case in ipairs { { "floats", floats }, { "integers", integers }, { "constructors", constructors }, { "six", six }, { "ahead", ahead }, { "signs", signs } } do
     h.group("tile_forms." .. case[1], function()
       k = k or gpu.kernels(KERNELS, "cases_tile_forms")
       case[2](h, k)

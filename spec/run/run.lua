@@ -27,6 +27,7 @@ local CASES = {
   "cases_scaled",
   "cases_tile_fns",
   "cases_tile_forms",
+  "cases_divide",
   "cases_views",
   "cases_scan",
   "cases_alone",

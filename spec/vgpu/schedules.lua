@@ -3,7 +3,7 @@
 --
 --   [GPULUA_LIBCUDA=.../libgpulua-vgpu.so] gpulua spec/vgpu/schedules.lua [FILTER]
 local folder = arg[0]:match("^(.*)/[^/]*$")
-package.path = folder .. "/?.lua;" .. folder .. "/../bench/?.lua;" .. package.path
+package.path = folder .. "/?.lua;" .. folder .. "/../bench/?.lua;" .. folder .. "/../run/?.lua;" .. package.path
 local gpu = require "gpulua"
 local source = require "gemm_source"
 
@@ -577,37 +577,47 @@ do
   end)
 end
 
--- Quotients are those of the CPU, to the last bit.
+-- Quotients are those of the CPU, to the last bit: special numbers by special numbers, and those that are hard to divide.
 do
-  local SPECIAL = {
-    1, 3, -7, 0, -0.0, math.huge, -math.huge, 0 / 0, 1e-40, -3e-39, 0x1p-126, 0x1p-98, 0x1p-99, 0x1p126, 0x1.8p127, 0x1.fffffep127,
-    0.1, -1e30, 1e-30, 0x1p27, 0x1.2p27, 0x1p-90, 0x1.8p-91, 0x1.fffffep0, 5e-324, 1e-45,
-  }
-  local function f32(x) return (string.unpack("<f", string.pack("<f", x))) end
-  local function bits(x) return x ~= x and "nan" or string.pack("<f", x) end
+  local quotients = require "quotients"
+  local f32, bits, special = quotients.f32, quotients.bits, quotients.special
   local m, n = 128, 192
-  local a, bt, above, below = small_numbers(m, 64, 1), small_numbers(n, 64, 4), {}, {}
-  for i = 1, m do above[i] = i % 3 == 0 and 1 + i / 7 or SPECIAL[i % #SPECIAL + 1] end
-  for j = 1, n do below[j] = j % 4 == 0 and 1 + j / 11 or SPECIAL[j % #SPECIAL + 1] end
-  local alone, ta, tb = product(a, bt), gpu.from_table(a, "bf16"), gpu.from_table(transpose(bt), "bf16")
-  local t_above, t_below = gpu.from_table(above, "f32"), gpu.from_table(below, "f32")
-  above, below = t_above:to_table(), t_below:to_table()
-  each_schedule("divided", { {}, { stages = 1 }, { warps = 4 } }, function(title, schedule)
-    local c, f = gpu.zeros { m, n }, k.divided:with { BK = 64 }:with(schedule)
-    f(c:tiles { 128, 64 }, ta, tb, t_above, t_below):sync()
-    for i, row in ipairs(c:to_table()) do
-      for j, got in ipairs(row) do
-        local want = f32(f32(alone[i][j] * above[i]) / below[j])
-        checks = checks + 1
-        if bits(got) ~= bits(want) then
-          wrong = wrong + 1
-          print(("%s: %a / %a is %a instead of %a"):format(title, f32(alone[i][j] * above[i]), below[j], got, want))
-          return
+  local a, bt, ones = small_numbers(m, 64, 1), small_numbers(n, 64, 4), {}
+  for i = 1, n do ones[i] = { 1 } for l = 2, 64 do ones[i][l] = 0 end end
+  local tables = { special = { a, bt, {}, {} }, hard = { table.move(ones, 1, m, 1, {}), ones, {}, {} } }
+  tables.small = { tables.hard[1], ones, {}, {} }
+  for j = 1, n do
+    tables.special[4][j] = j % 4 == 0 and 1 + j / 11 or special[j % #special + 1]
+    tables.small[4][j] = quotients.odd()
+    tables.hard[4][j] = j > m and j % 9 == 0 and special[j % #special + 1] or tables.small[4][j]
+  end
+  for i = 1, m do
+    local hard = quotients.hard(tables.hard[4][i])
+    tables.special[3][i] = i % 3 == 0 and 1 + i / 7 or special[i % #special + 1]
+    tables.hard[3][i] = hard[i % #hard + 1] or 1
+    tables.small[3][i] = tables.hard[3][i] * 2.0 ^ -(100 + i // 8)
+  end
+  for which, t in pairs(tables) do
+    local alone, ta, tb = product(t[1], t[2]), gpu.from_table(t[1], "bf16"), gpu.from_table(transpose(t[2]), "bf16")
+    local t_above, t_below = gpu.from_table(t[3], "f32"), gpu.from_table(t[4], "f32")
+    local above, below = t_above:to_table(), t_below:to_table()
+    each_schedule("divided " .. which, { {}, { stages = 1 }, { warps = 4 } }, function(title, schedule)
+      local c, f = gpu.zeros { m, n }, k.divided:with { BK = 64 }:with(schedule)
+      f(c:tiles { 128, 64 }, ta, tb, t_above, t_below):sync()
+      for i, row in ipairs(c:to_table()) do
+        for j, got in ipairs(row) do
+          local want = f32(f32(alone[i][j] * above[i]) / below[j])
+          checks = checks + 1
+          if bits(got) ~= bits(want) then
+            wrong = wrong + 1
+            print(("%s: %a / %a is %a instead of %a"):format(title, f32(alone[i][j] * above[i]), below[j], got, want))
+            return
+          end
         end
       end
-    end
-    check_piped(title, schedule, f:info(c:tiles { 128, 64 }, ta, tb, t_above, t_below))
-  end)
+      check_piped(title, schedule, f:info(c:tiles { 128, 64 }, ta, tb, t_above, t_below))
+    end)
+  end
 end
 
 local function wrapped(x) return (x + 2 ^ 31) % 2 ^ 32 - 2 ^ 31 end
