@@ -75,6 +75,7 @@ static void walk_inside(Pressure *p, const GpInst *inst, const GpRegion *r) {
 }
 
 static void walk(Pressure *p, const GpRegion *r) {
+    p->at++;
     for (uint32_t i = 0; i < r->param_count; i++)
         define(p, r->params[i]);
     for (const GpInst *inst = r->first; inst; inst = inst->next) {
@@ -86,9 +87,9 @@ static void walk(Pressure *p, const GpRegion *r) {
         uint32_t first = inst->op == GpOp_Reduce && gp_gpu_has_total(p->e, inst) ? 1 : 0;
         for (uint32_t i = first; i < inst->operand_count; i++)
             p->last[inst->operands[i]->id] = GP_MAX(p->last[inst->operands[i]->id], begin);
-        /* What a loop reads or carries is alive until its end. */
+        /* What a loop reads is alive until its end; what it starts from goes on as what it carries. */
         for (uint32_t v = 0; v < p->e->fn->next_id && p->at > begin; v++)
-            if (p->first[v] && p->first[v] <= begin && p->last[v] >= begin)
+            if (p->first[v] && p->first[v] <= begin && p->last[v] > begin)
                 p->last[v] = p->at;
         for (uint32_t i = 0; i < inst->result_count; i++)
             define(p, inst->results[i]);
