@@ -17,13 +17,13 @@ static LLVMValueRef fma_of(GpEmit *e, LLVMValueRef a, double b, LLVMValueRef c) 
     return gp_emit_intrinsic(e, "llvm.fma", f32(e), (LLVMValueRef[]){a, number(e, b), c}, 3);
 }
 
-/* e^x = 2^k * 2^f; k = rint(x * log2 e) from -126 to 126, f = x * log2 e - k with log2 e in two
-** parts. The sum with 1.5 * 2^23 + 1 + 126 leaves k + 127, which is 2^k's exponent, in the low bits.
+/* e^x = 2^k * 2^f; k = rint(x * log2 e) from -126 to 127, f = x * log2 e - k with log2 e in two
+** parts. The sum with 1.5 * 2^23 + 1 leaves k + 127, which is 2^k's exponent, in the low bits.
 ** Beyond the range of k, f is what makes the result infinity, zero or NaN. */
 static LLVMValueRef emit_exp(GpEmit *e, LLVMValueRef x) {
-    LLVMValueRef part = fma_of(e, x, 0x1.77313cp-8 /* log2 e / 252 */, number(e, 0.5));
+    LLVMValueRef part = fma_of(e, x, 0x1.71547652b82fep+0 / 253, number(e, 126.0 / 253));
     part = gp_emit_intrinsic(e, "llvm.nvvm.saturate.f", NULL, &part, 1);
-    LLVMValueRef shifted = fma_of(e, part, 252.0, number(e, 12582913.0));
+    LLVMValueRef shifted = fma_of(e, part, 253.0, number(e, 12582913.0));
     LLVMValueRef k = LLVMBuildFSub(e->b, shifted, number(e, 12583039.0), "");
     LLVMValueRef f = fma_of(e, x, 0x1.715476p+0, LLVMBuildFNeg(e->b, k, ""));
     f = fma_of(e, x, 0x1.4ae0cp-26, f);

@@ -59,6 +59,9 @@ fn row_sums<const N: i32>(z: &mut Tensor<f32, {[1]}>, x: &Tensor<f32, {[-1, -1]}
     z.store(reduce_sum(x.load_tile(shape![1, N], [program_id(0), 0]), 1));
 }
 
+#[tile]
+fn exps<const N: i32>(z: &mut Tensor<f32, {[N]}>, x: &Tensor<f32, {[-1]}>) { z.store(exp(x.load_like(z))); }
+
 // Rows that begin at element 3, at no multiple of 16 bytes.
 use cutile::tileir::*;
 #[tile]
@@ -100,6 +103,22 @@ local function signs(h, k)
   x[{ 2, 9 }] = 0.0
   k.row_sums:with { N = 64 }(z:tiles { 1 }, x):sync()
   h.check(1 / z[1] == -math.huge and 1 / z[2] == math.huge, "sums of zeros: %s and %s", 1 / z[1], 1 / z[2])
+end
+
+-- exp where its results are greatest and least. The virtual device's 2^x is rounded to the nearest, so that what the argument adds
+-- is seen; a GPU's own is a unit off.
+local function ends(h, k)
+  local wide, values = 4096, { math.huge, -math.huge, 0 / 0, 88.73, -104 }
+  for i = #values + 1, wide do values[i] = i % 2 == 0 and 87 + 1.7228 * math.random() or -87 - 17 * math.random() end
+  local x, z = gpu.from_table(values, "f32"), gpu.zeros { wide }
+  k.exps:with { N = wide }(z:tiles { wide }, x):sync()
+  local got, bound = z:to_table(), h.device.product == "virtual" and 1.25 or 2
+  h.check(got[1] == math.huge and got[2] == 0 and got[3] ~= got[3] and got[4] == math.huge and got[5] == 0, "exp of infinities, NaN and beyond")
+  for i, v in ipairs(x:to_table()) do
+    local want = math.exp(v)
+    local unit = 2.0 ^ (math.max(math.floor(v / math.log(2)), -126) - 23)
+    if i > 5 then h.check(math.abs(got[i] - want) <= bound * unit, "exp(%a) is %a, not %a", v, got[i], want) end
+  end
 end
 
 local function floats(h, k)
@@ -154,7 +173,8 @@ end
 
 return function(h)
   local k
-  for _, case in ipairs { { "floats", floats }, { "integers", integers }, { "constructors", constructors }, { "six", six }, { "ahead", ahead }, { "signs", signs } } do
+  for _, case in ipairs { { "floats", floats }, { "integers", integers }, { "constructors", constructors }, { "six", six }, { "ahead", ahead },
+    { "signs", signs }, { "ends", ends } } do
     h.group("tile_forms." .. case[1], function()
       k = k or gpu.kernels(KERNELS, "cases_tile_forms")
       case[2](h, k)
