@@ -14,9 +14,9 @@
 ** special function unit's is the nearest.
 **
 ** The branch is taken
-** - for a dividend so small that a - b q is not exact, or that the quotient has not 24 bits, but not for zero: bits
+** - for a dividend so small that a - b q is not exact, or a quotient that has not 24 bits, but not for zero: bits
 **   without the sign, doubled, less one, are in the order of sizes with zero above all;
-** - where the divisor is so large that its reciprocal has not 24 bits, or the quotient may not have;
+** - where the divisor has not 24 bits, or its reciprocal;
 ** - for a quotient that is NaN, which infinities, NaN, a divisor of zero and what overflows on the way become. */
 #include "codegen/emit.h"
 
@@ -95,22 +95,39 @@ static void divide_by(GpEmit *e, Batch *batch, LLVMValueRef const *a, LLVMValueR
     need(e, batch, compare(e, LLVMRealOLE, size, 0x1p+125));
 }
 
+/* Zero, or 2^-94 at least. */
+static void need_normal(GpEmit *e, Batch *batch, LLVMValueRef q) {
+    need_size(e, batch, LLVMBuildSub(e->b, size_bits(e, q), gp_emit_i32(e, 1), ""));
+}
+
+/* The quotient by b 2^-32, whose reciprocal has 24 bits also where that of b has not: 1 + e^-x has all sizes up to
+** infinity, of which the reciprocal is zero. */
+static LLVMValueRef divide_shifted(GpEmit *e, Batch *batch, LLVMValueRef a, LLVMValueRef b) {
+    double v = 0;
+    bool is_known = is_number(a, &v);
+    LLVMValueRef most[] = {LLVMBuildFMul(e->b, b, number(e, 0x1p-32), ""), number(e, 0x1.fffffep+127)};
+    b = gp_emit_intrinsic(e, "llvm.minimum", f32(e), most, 2);
+    need(e, batch, compare(e, LLVMRealOGE, size_of(e, b), 0x1p-126));
+    LLVMValueRef r = invert(e, b), first;
+    if (is_known && v == 1.0)
+        return r;
+    first = LLVMBuildFMul(e->b, a, r, "");
+    r = correct(e, first, a, b, r);
+    if (!is_known)
+        need_normal(e, batch, a);
+    if (!is_known || v == 0)
+        r = gp_emit_intrinsic(e, "llvm.copysign", f32(e), (LLVMValueRef[]){r, first}, 2);
+    return r;
+}
+
 static void divide_each(GpEmit *e, Batch *batch, LLVMValueRef const *a, LLVMValueRef const *b, LLVMValueRef *q,
                         uint32_t count) {
-    double v;
     for (uint32_t i = 0; i < count; i++) {
-        bool is_known = is_number(a[i], &v);
-        need(e, batch, compare(e, LLVMRealOLE, size_of(e, b[i]), 0x1p+62));
-        q[i] = invert(e, b[i]);
-        if (is_known && v == 1.0)
-            continue;
-        LLVMValueRef first = LLVMBuildFMul(e->b, a[i], q[i], "");
-        q[i] = correct(e, first, a[i], b[i], q[i]);
-        if (!is_known || v == 0)
-            q[i] = gp_emit_intrinsic(e, "llvm.copysign", f32(e), (LLVMValueRef[]){q[i], first}, 2);
-        need_size(e, batch, LLVMBuildSub(e->b, size_bits(e, a[i]), gp_emit_i32(e, 1), ""));
+        q[i] = divide_shifted(e, batch, a[i], b[i]);
+        need_normal(e, batch, q[i]);
+        q[i] = LLVMBuildFMul(e->b, q[i], number(e, 0x1p-32), "");
     }
-    LLVMValueRef least = LLVMBuildSub(e->b, size_bits(e, number(e, 0x1p-62)), gp_emit_i32(e, 1), "");
+    LLVMValueRef least = LLVMBuildSub(e->b, size_bits(e, number(e, 0x1p-94)), gp_emit_i32(e, 1), "");
     need(e, batch, LLVMBuildICmp(e->b, LLVMIntUGE, batch->least, least, ""));
 }
 
