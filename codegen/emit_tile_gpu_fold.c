@@ -112,11 +112,13 @@ static const Redux reduxes[] = {
     {GpOp_Max, "llvm.nvvm.redux.sync.max", "llvm.nvvm.redux.sync.umax"},
 };
 
+enum { MOST_REDUXES = 16 }; /* beside each other: results are in uniform registers, of which there are 63 */
+
 /* All lanes hold parts of each total, which are integers of 32 bits. */
 static bool fold_whole_warp(GpEmit *e, Fold *d) {
     const GpLayout *l = d->from->layout;
     GpOp op = d->inst->regions[0]->first->op;
-    bool is_whole = d->elem == GpElem_I32 || d->elem == GpElem_U32;
+    bool is_whole = (d->elem == GpElem_I32 || d->elem == GpElem_U32) && d->total.count <= MOST_REDUXES;
     for (int i = 0; i < l->bits[GpLayoutDim_Lane]; i++)
         is_whole &= l->bases[GpLayoutDim_Lane][i][d->inst->axis] != 0;
     for (size_t k = 0; is_whole && k < GP_COUNT(reduxes); k++) {
