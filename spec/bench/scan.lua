@@ -1,7 +1,8 @@
 -- Inclusive prefix sums of f32 numbers, against torch.cumsum: one launch that reads the input once, with
 -- look-back (Merrill and Garland, 2016). Each block says what its tile sums to, and adds what the tiles before
 -- it say, a window of them at a time, until one says its whole prefix. Sum, state and launch of a tile are one
--- word: no order of words is needed, and none of them is cleared between launches.
+-- word: no order of words is needed, and none of them is cleared between launches. Each has a line of the cache
+-- to itself: side by side they would be in the few parts of the cache that all blocks read at once.
 --
 -- scan             A block's tile is its own number. This rests on blocks starting in the order of their
 --                  numbers, as those of GPUs do, so that tiles before it are done or being done.
@@ -15,11 +16,12 @@ local bench = require "bench"
 local gpu = require "gpulua"
 
 local CHUNK = 4096 -- of the check
+local LINE = 16 -- words from one tile's to the next one's: a line of the cache
 -- Kernel, tile, window, warps, stages.
 local FORMS = {
-  { "scan", 8192, 128, 8, 2 }, { "scan", 8192, 256, 8, 2 }, { "scan", 8192, 128, 8, 1 }, { "scan", 8192, 64, 8, 2 },
-  { "scan", 8192, 128, 4, 2 }, { "scan", 8192, 128, 16, 2 }, { "scan", 4096, 128, 4, 2 }, { "scan", 4096, 256, 8, 2 },
-  { "scan", 16384, 128, 16, 2 }, { "scan_by_counter", 8192, 128, 8, 2 }, { "scan_by_counter", 8192, 256, 8, 2 },
+  { "scan", 8192, 32, 8, 1 }, { "scan", 8192, 32, 8, 2 }, { "scan", 8192, 64, 8, 1 }, { "scan", 8192, 32, 4, 1 },
+  { "scan", 8192, 32, 4, 2 }, { "scan", 8192, 32, 16, 1 }, { "scan", 4096, 32, 4, 1 }, { "scan", 16384, 32, 8, 1 },
+  { "scan", 16384, 32, 16, 1 }, { "scan_by_counter", 8192, 32, 8, 1 }, { "scan_by_counter", 8192, 32, 4, 1 },
 }
 
 bench.main("scan", function()
@@ -30,18 +32,20 @@ bench.main("scan", function()
         low | state << 32u64
     }
 
+    const LINE: i32 = 16;
+
     // The sum of all tiles before `number`. This tile's word says its total, then, as soon as that is known, its
-    // prefix. Behind the counter are W words of no tile, so that a window begins in them at the earliest.
+    // prefix. Behind the counter are the words of W tiles that there are not, so that a window may begin there.
     unsafe fn look_back<const W: i32>(state: *mut u64, number: i32, total: f32, launch: u64) -> f32 {
         let words = pointer_to_tile(state).offset(1);
-        let mine = words.offset(W + number);
+        let mine = words.offset((W + number) * LINE);
         let (is_sum, is_prefix) = (launch * 2u64, launch * 2u64 + 1u64);
         let lane = iota(shape![W]);
         let mut before = 0.0f32;
         let mut end = number;
         store_ptr_tko(mine, word(total, if number > 0 { is_sum } else { is_prefix }), ordering::Relaxed, Some(scope::Device), None, None, Latency::<0>);
         while end > 0 {
-            let places = words.offset(end).reshape(shape![1]).broadcast(shape![W]).offset_tile(lane);
+            let places = words.offset(end * LINE).reshape(shape![1]).broadcast(shape![W]).offset_tile(lane * LINE);
             let (seen, _) = load_ptr_tko(places, ordering::Relaxed, Some(scope::Device), None, None, None, Latency::<0>);
             let state = seen >> 32u64;
             let is_tile = lane >= W - end;
@@ -49,22 +53,26 @@ bench.main("scan", function()
             let other = select(state == is_prefix, lane * 2, lane * 2 + 1);
             let stop = select(is_tile, select(state == is_sum, constant(-1, shape![W]), other), lane * 2);
             let last = tile_to_scalar(reduce_max(stop, 0));
-            if last < 0 || last & 1 == 0 {
-                let bits: Tile<u32, {[W]}> = convert_tile(seen);
-                let values: Tile<f32, {[W]}> = bitcast(bits);
-                let counts = (lane * 2 >= last) & is_tile;
-                before = before + tile_to_scalar(reduce_sum(select(counts, values, constant(0.0f32, shape![W])), 0));
-                end = end - W;
-            }
-            if last >= 0 && last & 1 == 0 {
+            let bits: Tile<u32, {[W]}> = convert_tile(seen);
+            let values: Tile<f32, {[W]}> = bitcast(bits);
+            let counts = (lane * 2 >= last) & is_tile;
+            before = before + tile_to_scalar(reduce_sum(select(counts, values, constant(0.0f32, shape![W])), 0));
+            end = if last & 1 == 1 { end - W + (last + 1) / 2 } else { 0 };
+            if end == 0 {
                 store_ptr_tko(mine, word(before + total, is_prefix), ordering::Relaxed, Some(scope::Device), None, None, Latency::<0>);
-                end = 0;
+            } else if last >= 0 {
+                while read(words.offset((W + end - 1) * LINE)) >> 33u64 != launch {}
             }
         }
         before
     }
 
-    // state: a counter, W words of no tile, one for each tile, all 0 before launch 1.
+    unsafe fn read(place: PointerTile<*mut u64, {[]}>) -> u64 {
+        let (seen, _) = load_ptr_tko(place, ordering::Relaxed, Some(scope::Device), None, None, None, Latency::<0>);
+        tile_to_scalar(seen)
+    }
+
+    // state: a counter, W words of no tile, one for each tile, all a line apart and 0 before launch 1.
     #[tile]
     unsafe fn scan<const B: i32, const W: i32>(z: &mut Tensor<f32, {[B]}>, x: &Tensor<f32, {[-1]}>, state: *mut u64, launch: u64) {
         let t = x.load_like(z);
@@ -123,7 +131,7 @@ bench.main("scan", function()
   for i, form in ipairs(FORMS) do
     local name, tile, window, warps, stages = table.unpack(form)
     local count, launches = n // tile, 0
-    local state = gpu.zeros({ 1 + window + count }, "u64")
+    local state = gpu.zeros({ 1 + (window + count) * LINE }, "u64")
     local scan, tiles = kernels[name]:with { W = window, warps = warps, stages = stages }, z:tiles { tile }
     variants[i] = { table.concat(form, "x"), function()
       launches = launches + 1
