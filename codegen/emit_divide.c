@@ -16,8 +16,8 @@
 ** The branch is taken
 ** - for a dividend so small that a - b q is not exact, or a quotient that has not 24 bits, but not for zero: bits
 **   without the sign, doubled, less one, are in the order of sizes with zero above all;
-** - where the divisor has not 24 bits, or its reciprocal;
-** - for a quotient that is NaN, which infinities, NaN, a divisor of zero and what overflows on the way become. */
+** - where the reciprocal of the one divisor has not 24 bits;
+** - for a quotient that is NaN, which infinities, NaN, divisors near to zero and what overflows on the way become. */
 #include "codegen/emit.h"
 
 #include <math.h>
@@ -107,7 +107,6 @@ static LLVMValueRef divide_shifted(GpEmit *e, Batch *batch, LLVMValueRef a, LLVM
     bool is_known = is_number(a, &v);
     LLVMValueRef most[] = {LLVMBuildFMul(e->b, b, number(e, 0x1p-32), ""), number(e, 0x1.fffffep+127)};
     b = gp_emit_intrinsic(e, "llvm.minimum", f32(e), most, 2);
-    need(e, batch, compare(e, LLVMRealOGE, size_of(e, b), 0x1p-126));
     LLVMValueRef r = invert(e, b), first;
     if (is_known && v == 1.0)
         return r;

@@ -597,6 +597,19 @@ do
     tables.hard[3][i] = hard[i % #hard + 1] or 1
     tables.small[3][i] = tables.hard[3][i] * 2.0 ^ -(100 + i // 8)
   end
+  local function compare(title, got, operands)
+    for i, row in ipairs(got) do
+      for j, q in ipairs(row) do
+        local x, y = operands(i, j)
+        checks = checks + 1
+        if bits(q) ~= bits(f32(x / y)) then
+          wrong = wrong + 1
+          print(("%s: %a / %a is %a instead of %a"):format(title, x, y, q, f32(x / y)))
+          return
+        end
+      end
+    end
+  end
   for which, t in pairs(tables) do
     local alone, ta, tb = product(t[1], t[2]), gpu.from_table(t[1], "bf16"), gpu.from_table(transpose(t[2]), "bf16")
     local t_above, t_below = gpu.from_table(t[3], "f32"), gpu.from_table(t[4], "f32")
@@ -604,17 +617,9 @@ do
     each_schedule("divided " .. which, { {}, { stages = 1 }, { warps = 4 } }, function(title, schedule)
       local c, f = gpu.zeros { m, n }, k.divided:with { BK = 64 }:with(schedule)
       f(c:tiles { 128, 64 }, ta, tb, t_above, t_below):sync()
-      for i, row in ipairs(c:to_table()) do
-        for j, got in ipairs(row) do
-          local want = f32(f32(alone[i][j] * above[i]) / below[j])
-          checks = checks + 1
-          if bits(got) ~= bits(want) then
-            wrong = wrong + 1
-            print(("%s: %a / %a is %a instead of %a"):format(title, f32(alone[i][j] * above[i]), below[j], got, want))
-            return
-          end
-        end
-      end
+      compare(title, c:to_table(), function(i, j) return f32(alone[i][j] * above[i]), below[j] end)
+      k.inverted:with { BK = 64 }:with(schedule)(c:tiles { 128, 64 }, ta, tb, t_below):sync()
+      compare(title, c:to_table(), function(i, j) return 1, f32(alone[i][j] * below[j]) end)
       check_piped(title, schedule, f:info(c:tiles { 128, 64 }, ta, tb, t_above, t_below))
     end)
   end

@@ -338,6 +338,16 @@ return [[
       let below = below.load_tile(shape![BN], [j]).reshape(shape![1, BN]).broadcast(shape![BM, BN]);
       c.store((acc * above) / below);
   }
+  #[tile]
+  fn inverted<const BM: i32, const BN: i32, const BK: i32>(
+      c: &mut Tensor<f32, {[BM, BN]}>, a: &Tensor<bf16, {[-1, -1]}>, b: &Tensor<bf16, {[-1, -1]}>, below: &Tensor<f32, {[-1]}>) {
+      let (i, j, _) = get_tile_block_id();
+      let (pa, pb) = (a.partition(shape![BM, BK]), b.partition(shape![BK, BN]));
+      let mut acc = constant(0.0f32, shape![BM, BN]);
+      for l in 0..num_tiles(&pa, 1) { acc = mma(pa.load([i, l]), pb.load([l, j]), acc); }
+      let below = below.load_tile(shape![BN], [j]).reshape(shape![1, BN]).broadcast(shape![BM, BN]);
+      c.store(1.0f32 / (acc * below));
+  }
   // A loop over heads around that over keys, of which each head has another number.
   #[tile]
   fn heads<const BM: i32, const BN: i32, const D: i32, const H: i32>(
