@@ -322,12 +322,25 @@ static bool continues(const GpEmit *e, const GpInst *inst) {
            p->uses[acc->id] == 1;
 }
 
+/* A move that LLVM does not look into. */
+static LLVMValueRef move(GpEmit *e, LLVMValueRef v) {
+    GpInlinePtx ptx = gp_inline_begin(e, 1);
+    gp_inline_outputs(&ptx, &(GpBound){&v, 1});
+    uint32_t from = gp_inline_input(&ptx, v);
+    gp_inline_puts(&ptx, "mov.b32 $0, $%u;", from);
+    gp_inline_call(&ptx, &v);
+    return v;
+}
+
 static GpBound start_sums(GpEmit *e, const Product *p, const uint32_t *places) {
     const GpShapeLayout *s = gp_wgmma_layout(e, &p->inst->results[0]->type->shape);
     GpBound from = gp_gpu_convert(e, p->inst->operands[2], s);
     GpBound sums = gp_emit_bound_make(e, p->turns * p->n / 2);
-    for (uint32_t i = 0; i < sums.count; i++)
+    bool is_moved = gp_pipe_moves_sums(e, p->inst);
+    for (uint32_t i = 0; i < sums.count; i++) {
         sums.at[i] = gp_gpu_at(&from, places[i]);
+        sums.at[i] = is_moved ? move(e, sums.at[i]) : sums.at[i];
+    }
     return sums;
 }
 

@@ -224,6 +224,9 @@ bool gp_pipe_slice(GpEmit *e, GpPipe *p);
 /* How many of the first operands decide how often the regions of an if or a loop run. */
 uint32_t gp_pipe_controls(const GpInst *inst);
 
+/* pipe_carry.c */
+bool gp_pipe_moves_sums(GpEmit *e, const GpInst *product); /* first, to registers of their own */
+
 /* emit_pipe.c */
 void gp_pipe_emit(GpEmit *e); /* both roles, in place of gp_emit_body */
 /* Whether the role that is being emitted has the instruction or the carried value at all. */

@@ -261,6 +261,26 @@ do
   end
 end
 
+do
+  local m, n, depth = 128, 64, 160
+  local a, b = small_numbers(m, depth, 1), small_numbers(depth, n, 4)
+  local ta, tb, even, times = gpu.from_table(a, "bf16"), gpu.from_table(b, "bf16"), {}, { 2, 1, 2, 1, 2 }
+  for i, row in ipairs(a) do
+    even[i] = {}
+    for l, x in ipairs(row) do even[i][l] = times[(l - 1) // 32 + 1] * x end
+  end
+  local wanted = product(even, transpose(b))
+  for _, row in ipairs(wanted) do
+    for j, sum in ipairs(row) do row[j] = sum + 1 end
+  end
+  each_schedule("swapped", { {}, { stages = 2 }, { warps = 4 } }, function(title, schedule)
+    local c, f = gpu.zeros { m, n }, k.swapped:with { BK = 32 }:with(schedule)
+    f(c:tiles { 64, 64 }, ta, tb):sync()
+    check(title, c:to_table(), wanted, 0)
+    check_piped(title, schedule, f:info(c:tiles { 64, 64 }, ta, tb))
+  end)
+end
+
 -- What a block does not store stays; the failure of a check is told, and ends that block alone.
 do
   local a, b = small_numbers(256, 256, 1), small_numbers(256, 128, 4)

@@ -410,6 +410,20 @@ return [[
       if FORM == 1 || FORM == 2 { y = y * 0.0f32; }
       c.store(x + y + z);
   }
+  // Sums that begin with what a loop hands on, and that it hands on in another place.
+  #[tile]
+  fn swapped<const BM: i32, const BN: i32, const BK: i32>(
+      c: &mut Tensor<f32, {[BM, BN]}>, a: &Tensor<bf16, {[-1, -1]}>, b: &Tensor<bf16, {[-1, -1]}>) {
+      let (i, j, _) = get_tile_block_id();
+      let (pa, pb) = (a.partition(shape![BM, BK]), b.partition(shape![BK, BN]));
+      let (mut x, mut y) = (constant(0.0f32, shape![BM, BN]), constant(1.0f32, shape![BM, BN]));
+      for l in 0..num_tiles(&pa, 1) {
+          let sums = mma(pa.load([i, l]), pb.load([l, j]), x);
+          x = y;
+          y = sums;
+      }
+      c.store(x + y * 2.0f32);
+  }
   // A loop that can be split, in a branch of a loop that could be too.
   #[tile]
   fn deep<const BM: i32, const BN: i32, const D: i32>(
