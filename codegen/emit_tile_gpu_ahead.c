@@ -9,22 +9,14 @@
 
 enum { AHEAD_SM = 90, AHEAD_PTX = 80, GRANULE = 16 };
 
-/* The block's number along the grid's first axis, or in the order in which blocks take theirs from a counter. */
-static bool is_number(const GpInst *from) {
-    if (from->op == GpOp_ProgramId)
-        return from->axis == 0;
-    while (from && (from->op == GpOp_Cast || from->op == GpOp_Extract || from->op == GpOp_Sub))
-        from = from->operands[0]->inst;
-    return from && from->op == GpOp_AtomicRmw && from->atomic == GpAtomic_Add;
-}
-
-/* The one coordinate that is the block's number; the others do not change with it. -1: none. */
+/* The one coordinate that is the block's along the grid's first axis; the others do not change with it. -1:
+** none. */
 static int block_axis(const GpInst *load) {
     int axis = -1, rank = gp_tile_shape(load)->rank;
     for (int a = 0; a < rank; a++) {
         const GpInst *from = load->operands[1 + a]->inst;
-        bool is_block = from && is_number(from);
-        if (!from || (!is_block && from->op != GpOp_ProgramId && from->op != GpOp_Const) || (is_block && axis >= 0))
+        bool is_block = from && from->op == GpOp_ProgramId && from->axis == 0;
+        if (!from || (from->op != GpOp_ProgramId && from->op != GpOp_Const) || (is_block && axis >= 0))
             return -1;
         axis = is_block ? a : axis;
     }
@@ -83,7 +75,7 @@ void gp_gpu_fetch_ahead(GpEmit *e, const GpInst *load) {
     LLVMBasicBlockRef ask = gp_emit_block(e, "ahead"), go_on = gp_emit_block(e, "row");
     LLVMValueRef many = gp_emit_intrinsic(e, "llvm.nvvm.read.ptx.sreg.nsmid", NULL, NULL, 0);
     LLVMValueRef later = LLVMBuildMul(e->b, many, gp_emit_i32(e, blocks), ""), start[GP_MAX_RANK] = {NULL};
-    later = LLVMBuildAdd(e->b, gp_emit_get(e, load->operands[1 + axis]), later, "");
+    later = LLVMBuildAdd(e->b, e->block_id[0], later, "");
     for (int a = 0; a < gp_tile_shape(load)->rank; a++)
         start[a] = gp_tile_start(e, load, a);
     LLVMValueRef extent = gp_emit_i64(e, gp_tile_shape(load)->dim[axis]);

@@ -9,19 +9,17 @@
 -- scan_by_counter  Each block takes the next tile's number from a counter: it rests on nothing but that blocks
 --                  which have started go on, and waits for the counter before it loads.
 --
--- One warp looks back while the others wait for it (codegen/emit_tile_gpu_alone.c); with two stages a block
--- asks for the tile of the block that takes its place.
+-- One warp looks back while the others wait for it (codegen/emit_tile_gpu_alone.c).
 package.path = (arg[0]:match("^(.*)/[^/]*$") or ".") .. "/?.lua;" .. package.path
 local bench = require "bench"
 local gpu = require "gpulua"
 
 local CHUNK = 4096 -- of the check
 local LINE = 16 -- words from one tile's to the next one's: a line of the cache
--- Kernel, tile, window, warps, stages.
+-- Kernel, tile, window, warps.
 local FORMS = {
-  { "scan", 8192, 32, 8, 1 }, { "scan", 8192, 32, 8, 2 }, { "scan", 8192, 64, 8, 1 }, { "scan", 8192, 32, 4, 1 },
-  { "scan", 8192, 32, 4, 2 }, { "scan", 8192, 32, 16, 1 }, { "scan", 4096, 32, 4, 1 }, { "scan", 16384, 32, 8, 1 },
-  { "scan", 16384, 32, 16, 1 }, { "scan_by_counter", 8192, 32, 8, 1 }, { "scan_by_counter", 8192, 32, 4, 1 },
+  { "scan", 8192, 32, 4 }, { "scan", 8192, 64, 4 }, { "scan", 8192, 32, 8 }, { "scan", 16384, 32, 8 }, { "scan", 16384, 32, 16 },
+  { "scan", 4096, 32, 4 }, { "scan_by_counter", 8192, 32, 4 }, { "scan_by_counter", 8192, 32, 8 },
 }
 
 bench.main("scan", function()
@@ -60,16 +58,9 @@ bench.main("scan", function()
             end = if last & 1 == 1 { end - W + (last + 1) / 2 } else { 0 };
             if end == 0 {
                 store_ptr_tko(mine, word(before + total, is_prefix), ordering::Relaxed, Some(scope::Device), None, None, Latency::<0>);
-            } else if last >= 0 {
-                while read(words.offset((W + end - 1) * LINE)) >> 33u64 != launch {}
             }
         }
         before
-    }
-
-    unsafe fn read(place: PointerTile<*mut u64, {[]}>) -> u64 {
-        let (seen, _) = load_ptr_tko(place, ordering::Relaxed, Some(scope::Device), None, None, None, Latency::<0>);
-        tile_to_scalar(seen)
     }
 
     // state: a counter, W words of no tile, one for each tile, all a line apart and 0 before launch 1.
@@ -129,10 +120,10 @@ bench.main("scan", function()
   local before = gpu.from_table(prefixes, "f64")
   local variants = {}
   for i, form in ipairs(FORMS) do
-    local name, tile, window, warps, stages = table.unpack(form)
+    local name, tile, window, warps = table.unpack(form)
     local count, launches = n // tile, 0
     local state = gpu.zeros({ 1 + (window + count) * LINE }, "u64")
-    local scan, tiles = kernels[name]:with { W = window, warps = warps, stages = stages }, z:tiles { tile }
+    local scan, tiles = kernels[name]:with { W = window, warps = warps }, z:tiles { tile }
     variants[i] = { table.concat(form, "x"), function()
       launches = launches + 1
       scan(tiles, x, state, launches):run()
