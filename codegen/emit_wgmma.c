@@ -256,6 +256,16 @@ static void issue_part(GpEmit *e, Product *p, uint32_t turn, uint32_t column) {
 
 /* ---- Waiting ----------------------------------------------------------------------------- */
 
+/* A move that LLVM does not look into. */
+static LLVMValueRef move(GpEmit *e, LLVMValueRef v) {
+    GpInlinePtx ptx = gp_inline_begin(e, 1);
+    gp_inline_outputs(&ptx, &(GpBound){&v, 1});
+    uint32_t from = gp_inline_input(&ptx, v);
+    gp_inline_puts(&ptx, "mov.b32 $0, $%u;", from);
+    gp_inline_call(&ptx, &v);
+    return v;
+}
+
 static void bind_sums(GpEmit *e, const GpPending *done, LLVMValueRef *at) {
     if (!done->sums.count)
         return;
@@ -266,9 +276,11 @@ static void bind_sums(GpEmit *e, const GpPending *done, LLVMValueRef *at) {
     GpBound out = gp_emit_bound_make(e, before + done->sums.count);
     for (uint32_t i = 0; i < before; i++)
         out.at[places[i]] = done->added.at[i];
-    for (uint32_t i = 0; i < done->sums.count; i++)
-        out.at[places[before + i]] =
-            done->addend.count ? LLVMBuildFAdd(e->b, done->addend.at[i], at[i], "") : at[i];
+    bool is_moved = !done->addend.count && gp_pipe_moves_sums(e, done->inst);
+    for (uint32_t i = 0; i < done->sums.count; i++) {
+        LLVMValueRef sum = is_moved ? move(e, at[i]) : at[i];
+        out.at[places[before + i]] = done->addend.count ? LLVMBuildFAdd(e->b, done->addend.at[i], sum, "") : sum;
+    }
     gp_gpu_bind(e, v, out, layout);
 }
 
@@ -322,25 +334,12 @@ static bool continues(const GpEmit *e, const GpInst *inst) {
            p->uses[acc->id] == 1;
 }
 
-/* A move that LLVM does not look into. */
-static LLVMValueRef move(GpEmit *e, LLVMValueRef v) {
-    GpInlinePtx ptx = gp_inline_begin(e, 1);
-    gp_inline_outputs(&ptx, &(GpBound){&v, 1});
-    uint32_t from = gp_inline_input(&ptx, v);
-    gp_inline_puts(&ptx, "mov.b32 $0, $%u;", from);
-    gp_inline_call(&ptx, &v);
-    return v;
-}
-
 static GpBound start_sums(GpEmit *e, const Product *p, const uint32_t *places) {
     const GpShapeLayout *s = gp_wgmma_layout(e, &p->inst->results[0]->type->shape);
     GpBound from = gp_gpu_convert(e, p->inst->operands[2], s);
     GpBound sums = gp_emit_bound_make(e, p->turns * p->n / 2);
-    bool is_moved = gp_pipe_moves_sums(e, p->inst);
-    for (uint32_t i = 0; i < sums.count; i++) {
+    for (uint32_t i = 0; i < sums.count; i++)
         sums.at[i] = gp_gpu_at(&from, places[i]);
-        sums.at[i] = is_moved ? move(e, sums.at[i]) : sums.at[i];
-    }
     return sums;
 }
 

@@ -88,6 +88,7 @@ struct GpPipe {
     bool *in_slice;      /* values it computes, by id */
     bool has_jump;       /* in the slice, or a check that ends the block */
     uint32_t *uses;      /* by value id */
+    const struct GpPipeLife *life; /* likewise */
     GpPipeStore *stores;
     uint32_t store_count;
     uint64_t staging; /* offset of what the stores write */
@@ -225,7 +226,7 @@ bool gp_pipe_slice(GpEmit *e, GpPipe *p);
 uint32_t gp_pipe_controls(const GpInst *inst);
 
 /* pipe_carry.c */
-bool gp_pipe_moves_sums(GpEmit *e, const GpInst *product); /* first, to registers of their own */
+bool gp_pipe_moves_sums(GpEmit *e, const GpInst *product); /* to other registers, when they are there */
 
 /* emit_pipe.c */
 void gp_pipe_emit(GpEmit *e); /* both roles, in place of gp_emit_body */

@@ -179,6 +179,7 @@ static void check_room(GpInst *inst, void *ud) {
 void gp_pipe_find_held(GpEmit *e, GpPipe *p) {
     GpIrFn *fn = (GpIrFn *)(uintptr_t)e->fn;
     GpPipeLife *life = gp_pipe_live(e, p);
+    p->life = life;
     for (uint32_t i = 0; i < p->feeds.count; i++) {
         GpFeed *f = &p->feeds.at[i];
         GpPipeLife *held = &life[f->load->results[0]->id];

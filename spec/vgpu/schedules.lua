@@ -262,22 +262,46 @@ do
 end
 
 do
-  local m, n, depth = 128, 64, 160
+  local m, n, depth = 192, 64, 160
   local a, b = small_numbers(m, depth, 1), small_numbers(depth, n, 4)
-  local ta, tb, even, times = gpu.from_table(a, "bf16"), gpu.from_table(b, "bf16"), {}, { 2, 1, 2, 1, 2 }
-  for i, row in ipairs(a) do
-    even[i] = {}
-    for l, x in ipairs(row) do even[i][l] = times[(l - 1) // 32 + 1] * x end
+  local ta, tb = gpu.from_table(a, "bf16"), gpu.from_table(b, "bf16")
+  for form, times in pairs { [0] = { 2, 1, 2, 1, 2, 1 }, { 4, 2, 4, 2, 4, 1 } } do
+    local of_tiles = {}
+    for i, row in ipairs(a) do
+      of_tiles[i] = {}
+      for l, x in ipairs(row) do of_tiles[i][l] = times[(l - 1) // 32 + 1] * x end
+    end
+    local wanted = product(of_tiles, transpose(b))
+    for _, row in ipairs(wanted) do
+      for j, sum in ipairs(row) do row[j] = sum + times[6] end
+    end
+    each_schedule("swapped " .. form, { {}, { stages = 2 }, { warps = 4 } }, function(title, schedule)
+      local c, f = gpu.zeros { m, n }, k.swapped:with { BK = 32, FORM = form }:with(schedule)
+      f(c:tiles { 64, 64 }, ta, tb):sync()
+      check(title, c:to_table(), wanted, 0)
+      check_piped(title, schedule, f:info(c:tiles { 64, 64 }, ta, tb))
+    end)
   end
-  local wanted = product(even, transpose(b))
-  for _, row in ipairs(wanted) do
-    for j, sum in ipairs(row) do row[j] = sum + 1 end
+  local turns, tt, x, y = depth // 32, gpu.from_table(transpose(b), "bf16"), {}, {}
+  for i = 1, m do x[i], y[i] = {}, {} end
+  for l = 0, turns - 1 do
+    local function part(t, turn)
+      local out = {}
+      for i, row in ipairs(t) do out[i] = table.move(row, turn % turns * 32 + 1, turn % turns * 32 + 32, 1, {}) end
+      return out
+    end
+    for i, row in ipairs(product(part(a, l), part(transpose(b), l + 1))) do
+      for j, sum in ipairs(row) do
+        local before = x[i][j] or 0
+        x[i][j], y[i][j] = sum + (y[i][j] or 3), math.max(math.min(before + 1, 32), -32)
+      end
+    end
   end
-  each_schedule("swapped", { {}, { stages = 2 }, { warps = 4 } }, function(title, schedule)
-    local c, f = gpu.zeros { m, n }, k.swapped:with { BK = 32 }:with(schedule)
-    f(c:tiles { 64, 64 }, ta, tb):sync()
-    check(title, c:to_table(), wanted, 0)
-    check_piped(title, schedule, f:info(c:tiles { 64, 64 }, ta, tb))
+  each_schedule("taken", { {}, { warps = 4 } }, function(title, schedule)
+    local c, f = gpu.zeros { m, n }, k.taken:with { BK = 32, NK = turns }:with(schedule)
+    f(c:tiles { 192, 32 }, ta, tt, turns, 2):sync()
+    check(title, c:to_table(), x, 0)
+    check_piped(title, schedule, f:info(c:tiles { 192, 32 }, ta, tt, turns, 2))
   end)
 end
 

@@ -410,19 +410,41 @@ return [[
       if FORM == 1 || FORM == 2 { y = y * 0.0f32; }
       c.store(x + y + z);
   }
-  // Sums that begin with what a loop hands on, and that it hands on in another place.
+  // Sums that begin with what a loop hands on, and that it hands on in another place, also through another product.
   #[tile]
-  fn swapped<const BM: i32, const BN: i32, const BK: i32>(
+  fn swapped<const BM: i32, const BN: i32, const BK: i32, const FORM: i32>(
       c: &mut Tensor<f32, {[BM, BN]}>, a: &Tensor<bf16, {[-1, -1]}>, b: &Tensor<bf16, {[-1, -1]}>) {
       let (i, j, _) = get_tile_block_id();
       let (pa, pb) = (a.partition(shape![BM, BK]), b.partition(shape![BK, BN]));
       let (mut x, mut y) = (constant(0.0f32, shape![BM, BN]), constant(1.0f32, shape![BM, BN]));
       for l in 0..num_tiles(&pa, 1) {
           let sums = mma(pa.load([i, l]), pb.load([l, j]), x);
-          x = y;
-          y = sums;
+          if FORM == 0 {
+              x = y;
+              y = sums;
+          } else {
+              x = y;
+              y = mma(pa.load([i, l]), pb.load([l, j]), sums);
+          }
       }
       c.store(x + y * 2.0f32);
+  }
+  // Sums that take the place of what is read behind their product, while products that nobody reads are under way too.
+  #[tile]
+  fn taken<const BM: i32, const BN: i32, const BK: i32, const NK: i32>(
+      c: &mut Tensor<f32, {[BM, BN]}>, a: &Tensor<bf16, {[-1, -1]}>, b: &Tensor<bf16, {[-1, -1]}>, n: i32, times: i32) {
+      let (i, j, _) = get_tile_block_id();
+      let (pa, pb) = (a.partition(shape![BM, BK]), b.partition(shape![BN, BK]));
+      let (one, most) = (constant(1.0f32, shape![BM, BN]), constant(32.0f32, shape![BM, BN]));
+      let (mut x, mut y) = (constant(0.0f32, shape![BM, BN]), constant(3.0f32, shape![BM, BN]));
+      for l in 0..n {
+          let sums = mma(pa.load([i, l % NK]), pb.load([j, (l + 1) % NK]).transpose(), y);
+          y = max_tile(min_tile(one + x, most), -most);
+          for _ in 0..times { let _unread = mma(pa.load([i, (l + 1) % NK]), pb.load([j, (l + 1) % NK]).transpose(), sums); }
+          x = sums;
+          let _unread = mma(pa.load([i, (l + 2) % NK]), pb.load([j, (l + 2) % NK]).transpose(), y);
+      }
+      c.store(x);
   }
   // A loop that can be split, in a branch of a loop that could be too.
   #[tile]
