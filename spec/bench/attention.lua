@@ -137,17 +137,13 @@ local function measure(row)
   }
   local twins, tiles = nil, {}
   if row.twin then
-    -- Two kernels that differ by less than windows do, and by less than copies of one of them under another
-    -- name (up to 1 %): two copies of either, many short windows of these four alone.
-    local copies = { { "ours", "" }, { "ours_again", "_again" }, { "twin", "_unchecked" }, { "twin_again", "_unchecked_again" } }
     local lone = {}
-    for i, copy in ipairs(copies) do
-      local call, last = calls(kernels[row.kernel .. copy[2]], best.tile)
+    for i, copy in ipairs { "", "_again", "_unchecked", "_unchecked_again" } do
+      local call, last = calls(kernels[row.kernel .. copy], best.tile)
       check(last, o, inputs[sets], is_causal, heads, n, depth)
-      lone[i] = { copy[1], function(count) return bench.batch(call, count) end }
+      lone[i] = call
     end
-    local r = bench.sustain(lone, 0.2, 15)
-    twins = { ours = (r.ours.median + r.ours_again.median) / 2, twin = (r.twin.median + r.twin_again.median) / 2 }
+    twins = bench.twins(lone)
     for _, form in ipairs(CAPPED) do
       local capped = fastest(kernels[form])
       check(capped.last, o, inputs[sets], is_causal, heads, n, depth, soft_cap)

@@ -293,6 +293,18 @@ function bench.choose(arms)
   return best[3], tried
 end
 
+-- Seconds of a kernel and of its twin: they differ by less than windows do, and by less than copies of one of them
+-- under another name (up to 1 %), so that there are two of either, {ours, ours again, twin, twin again}, in many short
+-- windows of these alone.
+function bench.twins(calls)
+  local arms = {}
+  for i, call in ipairs(calls) do
+    arms[i] = { tostring(i), function(count) return bench.batch(call, count) end }
+  end
+  local r = bench.sustain(arms, 0.2, 15)
+  return { ours = (r["1"].median + r["2"].median) / 2, twin = (r["3"].median + r["4"].median) / 2 }
+end
+
 -- The ratio of medians, a / b; nil when one has none.
 function bench.over(a, b) return a.median and b.median and a.median / b.median end
 
