@@ -37,13 +37,18 @@ static void report_unfit(GpBinder *b, const GpDef *generic, const char *value, c
     gp_note_at(d, generic->span, "generic `%s` declared here", generic->name->name);
 }
 
+static bool is_flag(const GpDef *generic) {
+    GpElem elem;
+    return generic->const_type && gp_bind_elem(generic->const_type, &elem) && elem == GpElem_Bool;
+}
+
 static bool fits_const(const GpDef *generic, int64_t v) {
     const GpType *t = generic->const_type;
     GpElem elem;
     GpScalar out;
     if (!t || !gp_bind_elem(t, &elem))
         return false;
-    if (elem == GpElem_Bool)
+    if (is_flag(generic))
         return v == 0 || v == 1;
     return gp_scalar_from_int(v, elem, &out);
 }
@@ -105,7 +110,7 @@ static void set_named(GpBinder *b, uint32_t i, const GpNamedArg *arg) {
     } else {
         const char *want = g->const_type ? gp_ty_name(b->arena, g->const_type) : "i32";
         report_unfit(b, g, name_given(b, arg),
-                     gp_bind_text(b, "expected a number of type `%s`", want));
+                     is_flag(g) ? "expected `true` or `false`" : gp_bind_text(b, "expected a number of type `%s`", want));
     }
 }
 
@@ -211,7 +216,7 @@ static const char *example_of(GpBinder *b, const GpDef *g) {
     if (g->kind == GpDef_TypeParam)
         return is_lua ? "\"f32\"" : "f32";
     if (!is_list(g, &count))
-        return "128";
+        return is_flag(g) ? "true" : "128";
     GpText t = {.session = b->module->session};
     gp_text_puts(&t, is_lua ? "{" : "[");
     for (int64_t i = 0; i < count; i++)

@@ -32,6 +32,7 @@ local FILES = {
   ["warned.rs"] = "fn f(x: i32) -> i32 { unsafe { x + 1 } }\n",
   ["syntax.rs"] = "fn f( { }\n",
   ["sum.rs"] = SUM,
+  ["flag.rs"] = "#[tile]\nfn flag<const F: bool>(z: &mut Tensor<f32, {[8]}>) { if F { z.store(constant(1.0f32, shape![8])); } }\n",
   ["good.lua"] = "local gpu = require 'gpulua'\nlocal k = gpu.kernels [[\n" .. TILE .. "]]\n" ..
     "local l = gpu.kernels[==[\n" .. SIMT .. "]==]\nprint 'a script'\n",
   ["bad.lua"] = "local gpu = require 'gpulua'\n" ..
@@ -139,6 +140,9 @@ describe("gpulua's commands", function()
       { "good.rs --with B=128,BB=3", 2, "", "no kernel takes `BB`" },
       { "sum.rs --with B=4,C=4,block=32", 2, "", "no kernel takes `block`" },
       { "good.rs --with block=256", 1, "1 error\n", "error[G0325]: cannot infer generic `B` of kernel `add`" },
+      { "flag.rs --with warps=4", 1, "1 error\n", "= help: give it by name: `--with F=true`\n" },
+      { "flag.rs --with F=128", 1, "1 error\n", "= note: expected `true` or `false`\n" },
+      { "flag.rs --with F=true", 0, "checked 1 kernel, no errors\n", "" },
       { "sum.rs --with B=4,C=8", 1, "1 error\n", "error[G0153]" },
       { "sum.rs --with B=4,C=4", 0, "checked 1 kernel, no errors\n", "" },
     }
