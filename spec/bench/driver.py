@@ -118,6 +118,8 @@ class Peers:
     def do_openblas(self, n, threads, count):
         """Seconds a product of two f32 matrices of n rows and columns."""
         n, count = int(n), int(count)
+        # Its threads would go on for a while after a product, in the time of whose turn is next.
+        os.environ["OPENBLAS_THREAD_TIMEOUT"] = "4"
         library = self.once("openblas", lambda: ctypes.CDLL("libopenblas.so.0"))
         library.openblas_set_num_threads(int(threads))
 
