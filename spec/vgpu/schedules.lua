@@ -104,10 +104,10 @@ local function check_cluster(title, info, wanted)
   print(("%s: clusters of %d instead of %d"):format(title, info.cluster, wanted))
 end
 
--- Whether rows of a tile of so many elements, whole lines of the cache or more, begin within lines.
-local function splits(t, width)
+-- Bytes of a tile whose rows, whole lines of the cache or more, begin within lines.
+local function split_bytes(t, lines, width)
   local size = t.bytes // t.numel
-  return width * size >= 128 and t.strides[1] * size % 128 ~= 0
+  return width * size >= 128 and t.strides[1] * size % 128 ~= 0 and lines * width or 0
 end
 -- Whether the schedule gives clusters to a tile of so many rows, where they can be had.
 local function wants_cluster(schedule, rows, is_split)
@@ -147,7 +147,9 @@ for _, shape in ipairs(SHAPES) do
       f(c:tiles { tile[1], tile[2] }, ta, tb):sync()
       check(title, c:to_table(), wanted, p[4])
       local is_pipelined = name == "" and (p[2] ~= "f8e4m3fn" or depth % 16 == 0)
-      local is_split = splits(ta, tile[3]) or splits(tb, p[1] == "plain" and tile[2] or tile[3])
+      local lines, width = tile[3], tile[2]
+      if p[1] ~= "plain" then lines, width = width, lines end
+      local is_split = 2 * (split_bytes(ta, tile[1], tile[3]) + split_bytes(tb, lines, width)) > tile[3] * (tile[1] + tile[2])
       local is_granted = is_pipelined and wants_cluster(schedule, tile[1], is_split)
       check_cluster(title, f:info(c:tiles { tile[1], tile[2] }, ta, tb), is_granted and 2 or 1)
     end)
@@ -734,7 +736,7 @@ for _, case in ipairs {
       local f = k[kernel]:with(options)
       f(o:tiles { bm, depth }, tq, tk, tv, scale):sync()
       check(full, o:to_table(), wanted, 2 ^ -6)
-      local is_granted = suffix == "" and not is_causal and wants_cluster(schedule, bm, splits(tk, depth))
+      local is_granted = suffix == "" and not is_causal and wants_cluster(schedule, bm, split_bytes(tk, 1, depth) > 0)
       check_cluster(full, f:info(o:tiles { bm, depth }, tq, tk, tv, scale), is_granted and 2 or 1)
     end)
   end
