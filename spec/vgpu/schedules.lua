@@ -176,7 +176,7 @@ end
 -- blocks of a cluster share the first operand; `added` reads what it writes, and its blocks stay alone.
 -- `amid` has its tiles several times.
 do
-  local m, n, depth = 320, 128, 200
+  local m, n, depth = 320, 136, 200
   local a, b = small_numbers(m, depth, 1), small_numbers(depth, n, 4)
   local ta, tb = gpu.from_table(a, "bf16"), gpu.from_table(b, "bf16")
   for _, case in ipairs { { "carried", 2 }, { "counted", 2 }, { "added", 1 }, { "amid", 2, { 8 + 16 + 4 + 2, 4, 2 + 1, 1 } } } do
