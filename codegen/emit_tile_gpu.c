@@ -16,6 +16,7 @@ struct GpTileGpu {
     LLVMValueRef shared[GpAsyncRoom_count]; /* the exchange buffer; with e->async, one of two */
     uint64_t shared_bytes[GpAsyncRoom_count];
     GpConversion *conversions;
+    LLVMValueRef barrier; /* the last of the block */
 };
 
 typedef struct Survey {
@@ -123,16 +124,7 @@ static LLVMValueRef thread_coord(GpEmit *e, const GpLayout *l, int axis) {
 
 /* Of the threads that hold the same element, the one whose useless bits are zero owns it. */
 static LLVMValueRef owner_test(GpEmit *e, const GpLayout *l) {
-    uint32_t mask = gp_layout_group_mask(l), bit = 0;
-    for (int d = GpLayoutDim_Lane; d <= GpLayoutDim_Warp; d++) {
-        for (int i = 0; i < l->bits[d]; i++, bit++) {
-            bool is_zero = true;
-            for (int a = 0; a < l->rank; a++)
-                is_zero &= l->bases[d][i][a] == 0;
-            if (is_zero)
-                mask |= 1u << bit;
-        }
-    }
+    uint32_t mask = gp_layout_useless_mask(l);
     if (!mask)
         return NULL;
     LLVMValueRef extra = LLVMBuildAnd(e->b, gp_gpu_thread(e), gp_emit_i32(e, (int32_t)mask), "");
@@ -177,18 +169,13 @@ void gp_gpu_coords(GpEmit *e, const GpShapeLayout *s, uint32_t reg, LLVMValueRef
         c[a] = LLVMBuildNUWAdd(e->b, s->coord[a], gp_emit_i64(e, at[a]), "");
 }
 
-#define BARRIER "llvm.nvvm.barrier.cta.sync.aligned.all"
-
 /* Nothing but arithmetic since the last barrier. */
 static bool has_barrier(const GpEmit *e) {
     LLVMValueRef i = LLVMGetLastInstruction(LLVMGetInsertBlock(e->b));
     while (i && (LLVMIsABinaryOperator(i) || LLVMIsACastInst(i) || LLVMIsACmpInst(i) || LLVMIsASelectInst(i) ||
                  LLVMIsAGetElementPtrInst(i)))
         i = LLVMGetPreviousInstruction(i);
-    LLVMValueRef callee = i && LLVMIsACallInst(i) ? LLVMGetCalledValue(i) : NULL;
-    size_t length = 0;
-    const char *name = callee ? LLVMGetValueName2(callee, &length) : NULL;
-    return name && strcmp(name, BARRIER) == 0;
+    return i && i == e->gpu->barrier;
 }
 
 void gp_gpu_barrier(GpEmit *e) {
@@ -204,7 +191,7 @@ void gp_gpu_barrier(GpEmit *e) {
     if (has_barrier(e))
         return;
     LLVMValueRef id = gp_emit_i32(e, 0);
-    gp_emit_intrinsic(e, BARRIER, NULL, &id, 1);
+    e->gpu->barrier = gp_emit_intrinsic(e, "llvm.nvvm.barrier.cta.sync.aligned.all", NULL, &id, 1);
 }
 
 static LLVMValueRef make_exchange(GpEmit *e, const char *name, uint64_t bytes) {

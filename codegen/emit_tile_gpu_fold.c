@@ -314,18 +314,6 @@ static GpBound share(GpEmit *e, const GpShapeLayout *s, GpElem elem, const GpBou
     return read_back(e, s, elem, shared);
 }
 
-/* Bits of the lane's number that make no difference to what a thread holds. */
-static uint32_t useless_lanes(const GpLayout *l) {
-    uint32_t mask = 0;
-    for (int i = 0; i < l->bits[GpLayoutDim_Lane]; i++) {
-        bool is_zero = true;
-        for (int a = 0; a < l->rank; a++)
-            is_zero &= l->bases[GpLayoutDim_Lane][i][a] == 0;
-        mask |= is_zero ? 1u << i : 0;
-    }
-    return mask;
-}
-
 /* The same among the lanes of a warp that is alone. */
 static GpBound share_lanes(GpEmit *e, GpElem elem, uint32_t mask, const GpBound *got) {
     GpBound out = gp_emit_bound_make(e, got->count);
@@ -350,7 +338,7 @@ void gp_tile_gpu_access(GpEmit *e, const GpInst *inst) {
         operands[i] = is_tile ? gp_emit_operand(e, inst->operands[i], like)
                               : e->bound[inst->operands[i]->id];
     bool is_plain = inst->op == GpOp_Gather && inst->ordering == GpOrdering_Weak;
-    uint32_t lanes = useless_lanes(s->layout);
+    uint32_t lanes = gp_layout_useless_mask(s->layout) & 31;
     LLVMValueRef ok = is_plain || (e->is_alone && !lanes) ? NULL : s->is_owner;
     gp_gpu_barrier(e);
     for (uint32_t r = 0; r < count; r++)

@@ -41,6 +41,17 @@ uint32_t gp_layout_group_mask(const GpLayout *l) {
     return mask;
 }
 
+uint32_t gp_layout_useless_mask(const GpLayout *l) {
+    uint32_t mask = gp_layout_group_mask(l), bit = 0;
+    for (int d = GpLayoutDim_Lane; d <= GpLayoutDim_Warp; d++)
+        for (int i = 0; i < l->bits[d]; i++, bit++) {
+            bool is_zero = true;
+            for (int a = 0; a < l->rank; a++) is_zero &= l->bases[d][i][a] == 0;
+            if (is_zero) mask |= UINT32_C(1) << bit;
+        }
+    return mask;
+}
+
 GpShape gp_layout_shape(const GpLayout *l) {
     GpShape shape = {.rank = l->rank};
     for (int a = 0; a < l->rank; a++)

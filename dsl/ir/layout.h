@@ -37,6 +37,8 @@ uint8_t gp_layout_group_bits(const GpLayout *l); /* of the thread's number, belo
 int32_t gp_layout_group_step(const GpLayout *l, int axis); /* from a group's coordinate to the next one's */
 /* Bits of a thread's number that are 0 in the first group, where each holds everything. */
 uint32_t gp_layout_group_mask(const GpLayout *l);
+/* These, and the bits that change nothing of what a thread holds. */
+uint32_t gp_layout_useless_mask(const GpLayout *l);
 /* Coordinates of register `reg` of lane `lane` of warp `warp`. */
 void gp_layout_at(const GpLayout *l, uint32_t reg, uint32_t lane, uint32_t warp, int32_t *coord);
 bool gp_layout_equal(const GpLayout *a, const GpLayout *b);
