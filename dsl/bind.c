@@ -265,8 +265,11 @@ static void assume_arg(GpBinder *b, uint32_t i) {
         return;
     f->rank = tensor_rank(t);
     f->aligned16 = f->unit_stride = f->small = true;
-    for (uint32_t k = 0; form == GpParamForm_TensorMut && k < f->rank; k++)
-        f->tile[k] = ASSUMED_TILE; /* where the type leaves it open */
+    GpShape tile = {.rank = f->rank};
+    for (uint32_t k = 0; k < f->rank; k++)
+        tile.dim[k] = ASSUMED_TILE;
+    if (form == GpParamForm_TensorMut)
+        gp_bind_note_tile(b, i, t->inner, &tile);
 }
 
 static void bind_assumed(GpBinder *b) {

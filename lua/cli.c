@@ -13,7 +13,7 @@
 #include "lua/repl.h"
 
 typedef struct Options {
-    bool interactive, version, no_env;
+    bool interactive, version, help, no_env;
     int script; /* index in argv; argc: none */
     int bad;    /* index of a bad option; 0: none */
 } Options;
@@ -126,10 +126,15 @@ static bool require_library(lua_State *L, char *spec) {
 
 /* ---- Options -------------------------------------------------------------------------------- */
 
-/* What other programs answer; lua5.4, and so this one, knows none of them. */
-static bool asks_for_help(const char *word) {
-    return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "--version") == 0;
-}
+const char gp_cli_options[] = "  -e stat   execute string 'stat'\n"
+                              "  -i        enter interactive mode after executing 'script'\n"
+                              "  -l mod    require library 'mod' into global 'mod'\n"
+                              "  -l g=mod  require library 'mod' into global 'g'\n"
+                              "  -v        show version information\n"
+                              "  -E        ignore environment variables\n"
+                              "  -W        turn warnings on\n"
+                              "  --        stop handling options\n"
+                              "  -         stop handling options and execute stdin\n";
 
 static void print_usage(const char *bad) {
     if (bad[1] == 'e' || bad[1] == 'l')
@@ -139,20 +144,19 @@ static void print_usage(const char *bad) {
     fprintf(stderr,
             "usage: %s [options] [script [args]]\n"
             "Available options are:\n"
-            "  -e stat   execute string 'stat'\n"
-            "  -i        enter interactive mode after executing 'script'\n"
-            "  -l mod    require library 'mod' into global 'mod'\n"
-            "  -l g=mod  require library 'mod' into global 'g'\n"
-            "  -v        show version information\n"
-            "  -E        ignore environment variables\n"
-            "  -W        turn warnings on\n"
-            "  --        stop handling options\n"
-            "  -         stop handling options and execute stdin\n"
+            "%s"
             "Commands (gpulua help): check, emit, doctor, explain, cache\n",
-            program);
-    if (asks_for_help(bad))
-        fputs("try: gpulua help\n", stderr);
+            program, gp_cli_options);
     fflush(stderr);
+}
+
+/* What lua5.4 does not know and other programs answer. */
+static bool read_long_option(const char *word, Options *o) {
+    bool is_version = strcmp(word, "--version") == 0;
+    bool is_help = strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
+    o->version |= is_version;
+    o->help |= is_help;
+    return is_version || is_help;
 }
 
 /* Reads one option; false when it is a bad one. Sets *has_value when the next word is its. */
@@ -188,6 +192,8 @@ static Options read_options(int argc, char **argv) {
             o.script = i;
             return o;
         }
+        if (read_long_option(word, &o))
+            continue;
         if (word[1] == '-') {
             if (word[2] != '\0')
                 o.bad = i;
@@ -291,7 +297,7 @@ static bool run_script(lua_State *L, char **argv, int script) {
 }
 
 static void print_version(void) {
-    printf("%s  (gpulua %s)\n", LUA_COPYRIGHT, GPULUA_VERSION);
+    printf("%s  (gpulua %s, LLVM %s)\n", LUA_COPYRIGHT, GPULUA_VERSION, gp_codegen_llvm_version());
     fflush(stdout);
 }
 
@@ -319,6 +325,8 @@ static bool run_program(lua_State *L, const Program *p) {
         print_usage(p->argv[o.bad]);
         return false;
     }
+    if (o.help)
+        return gp_cmd_help(p->g, 1, p->argv) == EXIT_SUCCESS;
     if (o.version)
         print_version();
     luaL_openlibs(L);

@@ -24,6 +24,9 @@ int gp_cmd_explain(gpulua_state *g, int argc, char **argv);
 int gp_cmd_cache(gpulua_state *g, int argc, char **argv);
 int gp_cmd_help(gpulua_state *g, int argc, char **argv);
 
+/* Lua's options, one a line, for the usage and for `help`. */
+extern const char gp_cli_options[];
+
 /* Runs it, or prints what it is where a word asks for help. */
 int gp_cmd_run(const GpCommand *command, gpulua_state *g, int argc, char **argv);
 
@@ -50,9 +53,11 @@ GpWith gp_cli_select(GpWith *with, const GpDef *kernel);
 /* The name of a part that no kernel had; false when there is none. */
 bool gp_cli_find_unused(const GpWith *with, GpStr *out);
 
+/* `diags` has what is wrong with the text before kernels are looked at, or nothing; it takes the rest. */
+typedef void (*GpSourceFn)(gpulua_state *g, GpSource *src, GpDiags *diags, void *ud);
 /* The kernel sources of a file: a .lua file has its kernel strings, any other file is one source.
-** Calls fn for each; returns false when the file cannot be read, and errno tells why. */
-bool gp_cli_sources(gpulua_state *g, const char *path,
-                    void (*fn)(gpulua_state *g, GpSource *src, void *ud), void *ud);
+** Calls fn for each, and for a script that is no Lua; returns false when the file cannot be read, and
+** errno tells why. */
+bool gp_cli_sources(gpulua_state *g, const char *path, GpSourceFn fn, void *ud);
 
 #endif

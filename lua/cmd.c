@@ -23,7 +23,7 @@ const GpCommand gp_commands[] = {
      "The long explanation of a diagnostic, with a wrong and a right program."},
     {"cache", gp_cmd_cache, "cache [clear]",
      "Tells about the disk cache of compiled kernels, or empties it."},
-    {"help", gp_cmd_help, "help [COMMAND]", "This text, or what COMMAND --help prints."},
+    {"help", gp_cmd_help, "help [COMMAND]", "This text, as --help does, or what COMMAND --help prints."},
     {NULL, NULL, NULL, NULL},
 };
 
@@ -78,9 +78,10 @@ int gp_cmd_help(gpulua_state *g, int argc, char **argv) {
         print_command("usage: ", one);
         return EXIT_SUCCESS;
     }
-    printf("usage: gpulua [lua's options] [script [args]]\n");
+    printf("usage: gpulua [options] [script [args]]\n");
     for (const GpCommand *c = gp_commands; c->name; c++)
         print_command("       ", c);
+    printf("options, as lua5.4 has them:\n%s", gp_cli_options);
     print_variables();
     return EXIT_SUCCESS;
 }

@@ -8,7 +8,7 @@
 typedef enum Form { Form_Report, Form_Short, Form_Json } Form;
 
 typedef struct Check {
-    bool has_with; /* without: definitions only */
+    bool has_with; /* without: of instances those that no call decides anything of */
     GpWith with;
     Form form;
     bool is_parse_only;
@@ -19,10 +19,27 @@ typedef struct Instantiate {
     GpModule *module;
     const GpDef *kernel;
     GpWith with;
+    bool has_with;
     GpArena *arena;
     GpDiags *diags;
     GpStatus status;
 } Instantiate;
+
+/* A call decides generics without a preset, and extents of tiles that a type leaves open. */
+static bool has_open_generic(const GpDef *kernel) {
+    for (uint32_t i = 0; i < kernel->generic_count; i++)
+        if (!kernel->generics[i]->has_preset)
+            return true;
+    return false;
+}
+
+static bool has_open_tile(const GpInstance *instance) {
+    for (uint32_t i = 0; i < instance->arg_count; i++)
+        for (int k = 0; k < GP_MAX_RANK; k++)
+            if (instance->args[i].tile[k] != 0)
+                return true;
+    return false;
+}
 
 static void instantiate(GpSession *s, void *ud) {
     Instantiate *in = ud;
@@ -33,7 +50,7 @@ static void instantiate(GpSession *s, void *ud) {
         .kernel = in->kernel, .named = in->with.named, .named_count = in->with.count};
     memcpy(request.block, in->with.block, sizeof request.block);
     in->status = gp_bind_assumed(in->module, in->arena, &request, in->diags, &instance);
-    if (in->status == GpStatus_Ok)
+    if (in->status == GpStatus_Ok && (in->has_with || !has_open_tile(instance)))
         in->status = gp_instantiate(in->module, in->arena, instance, in->diags, &fn);
 }
 
@@ -41,9 +58,15 @@ static void check_instances(gpulua_state *g, GpModule *m, Check *c, GpDiags *dia
     GpSession *session = gp_engine_session(g->engine);
     for (uint32_t i = 0; i < gp_module_kernel_count(m); i++) {
         const GpDef *kernel = gp_module_kernel_at(m, i);
-        Instantiate in = {
-            m,     kernel,           gp_cli_select(&c->with, kernel), gp_arena_new(session),
-            diags, GpStatus_NoMemory};
+        if (!c->has_with && has_open_generic(kernel))
+            continue;
+        Instantiate in = {.module = m,
+                          .kernel = kernel,
+                          .with = gp_cli_select(&c->with, kernel),
+                          .has_with = c->has_with,
+                          .arena = gp_arena_new(session),
+                          .diags = diags,
+                          .status = GpStatus_NoMemory};
         if (in.arena)
             gp_protect(session, instantiate, &in);
         if (in.status != GpStatus_Ok && gp_diags_errors(diags) == 0)
@@ -95,27 +118,27 @@ static void print_diags(gpulua_state *g, const Check *c, const GpSource *src,
     gp_text_free(&text);
 }
 
-static void check_source(gpulua_state *g, GpSource *src, void *ud) {
-    Check *c = ud;
-    GpSession *session = gp_engine_session(g->engine);
-    GpDiags *diags = gp_diags_new(session);
-    GpModule *m = NULL;
-    GpStatus status = GpStatus_NoMemory;
-    if (diags && c->is_parse_only)
-        status = gp_module_parse(session, src, diags, NULL);
-    else if (diags)
-        status = gp_module_new(gp_engine_std(g->engine), src, diags, &m);
-    bool is_good = m && gp_diags_errors(diags) == 0;
-    if (is_good && c->has_with)
-        check_instances(g, m, c, diags);
-    if (is_good && !c->has_with && c->form == Form_Report)
+static void check_kernels(gpulua_state *g, GpModule *m, Check *c, GpDiags *diags) {
+    check_instances(g, m, c, diags);
+    if (!c->has_with && c->form == Form_Report)
         print_obligations(g, m);
-    if (diags) {
-        c->errors += gp_diags_errors(diags);
-        c->warnings += gp_diags_count(diags) - gp_diags_errors(diags);
-        gp_diags_sort(diags);
-        print_diags(g, c, src, diags);
-    }
+}
+
+static void check_source(gpulua_state *g, GpSource *src, GpDiags *diags, void *ud) {
+    Check *c = ud;
+    GpModule *m = NULL;
+    GpStatus status = GpStatus_Diagnostics;
+    bool is_kernels = gp_diags_errors(diags) == 0;
+    if (is_kernels && c->is_parse_only)
+        status = gp_module_parse(gp_engine_session(g->engine), src, diags, NULL);
+    else if (is_kernels)
+        status = gp_module_new(gp_engine_std(g->engine), src, diags, &m);
+    if (m && gp_diags_errors(diags) == 0)
+        check_kernels(g, m, c, diags);
+    c->errors += gp_diags_errors(diags);
+    c->warnings += gp_diags_count(diags) - gp_diags_errors(diags);
+    gp_diags_sort(diags);
+    print_diags(g, c, src, diags);
     if (m)
         c->kernels += gp_module_kernel_count(m);
     if (status != GpStatus_Ok && status != GpStatus_Diagnostics) {
@@ -124,7 +147,6 @@ static void check_source(gpulua_state *g, GpSource *src, void *ud) {
     }
     c->sources++;
     gp_module_release(m);
-    gp_diags_release(diags);
 }
 
 static void print_summary(const Check *c) {

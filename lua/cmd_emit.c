@@ -28,16 +28,20 @@ typedef struct Emit {
     const char *kernel; /* NULL: all */
     GpTarget target;
     GpWith with;
-    uint32_t printed, errors;
+    GpText out; /* printed at the end, when the words are known to be right */
+    uint32_t emitted, errors;
 } Emit;
+
+static void emit_text(Emit *e, GpText *text) {
+    gp_text_puts(&e->out, gp_text_cstr(text));
+    e->emitted++;
+}
 
 static void emit_ast(gpulua_state *g, GpSource *src, Emit *e, GpDiags *diags) {
     GpText text = {.session = gp_engine_session(g->engine)};
     gp_module_parse(gp_engine_session(g->engine), src, diags, &text);
-    if (gp_diags_errors(diags) == 0) {
-        fputs(gp_text_cstr(&text), stdout);
-        e->printed++;
-    }
+    if (gp_diags_errors(diags) == 0)
+        emit_text(e, &text);
     gp_text_free(&text);
 }
 
@@ -54,8 +58,7 @@ static void emit_kernel(gpulua_state *g, GpModule *m, const GpDef *def, Emit *e,
     if (status == GpStatus_Ok)
         status = gp_kernel_emit(k, e->stage->stage, &e->target, diags, &text);
     if (status == GpStatus_Ok) {
-        fputs(gp_text_cstr(&text), stdout);
-        e->printed++;
+        emit_text(e, &text);
     } else if (gp_diags_errors(diags) == 0) {
         gp_diag(diags, GpDiag_G0900, GP_NO_SPAN, gp_status_text(status));
     }
@@ -77,19 +80,16 @@ static void emit_module(gpulua_state *g, GpSource *src, Emit *e, GpDiags *diags)
     gp_module_release(m);
 }
 
-static void emit_source(gpulua_state *g, GpSource *src, void *ud) {
+static void emit_source(gpulua_state *g, GpSource *src, GpDiags *diags, void *ud) {
     Emit *e = ud;
-    GpDiags *diags = gp_diags_new(gp_engine_session(g->engine));
-    if (!diags)
-        return;
-    if (e->stage->is_ast)
+    bool is_kernels = gp_diags_errors(diags) == 0;
+    if (is_kernels && e->stage->is_ast)
         emit_ast(g, src, e, diags);
-    else
+    else if (is_kernels)
         emit_module(g, src, e, diags);
     gp_diags_sort(diags);
     gp_cli_report(g, diags);
     e->errors += gp_diags_errors(diags);
-    gp_diags_release(diags);
 }
 
 static const StageRow *find_stage(const char *name) {
@@ -143,26 +143,38 @@ static int choose(Emit *e, const Words *w) {
     return 0;
 }
 
-int gp_cmd_emit(gpulua_state *g, int argc, char **argv) {
-    Emit e = {0};
-    Words words = {NULL, NULL, NULL, NULL};
+/* Prints what was emitted, or says why not all of it was. */
+static int finish(const Emit *e, const char *file) {
     GpStr unused;
+    if (!e->errors && !e->stage->is_ast && e->emitted && gp_cli_find_unused(&e->with, &unused))
+        return gp_cmd_usage("emit", "--with: no kernel takes `%.*s`", (int)unused.len, unused.at);
+    if (e->out.failed) {
+        fprintf(stderr, "gpulua emit: %s\n", gp_status_text(GpStatus_NoMemory));
+        return EXIT_FAILURE;
+    }
+    fputs(gp_text_cstr(&e->out), stdout);
+    if (e->errors)
+        return EXIT_FAILURE;
+    if (!e->emitted && e->kernel)
+        fprintf(stderr, "gpulua emit: no kernel '%s' in '%s'\n", e->kernel, file);
+    else if (!e->emitted)
+        fprintf(stderr, "gpulua emit: no kernel in '%s'\n", file);
+    return e->emitted ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+int gp_cmd_emit(gpulua_state *g, int argc, char **argv) {
+    Emit e = {.out = {.session = gp_engine_session(g->engine)}};
+    Words words = {NULL, NULL, NULL, NULL};
     int status = read_words(&e, argc, argv, &words);
     if (!status)
         status = choose(&e, &words);
     if (status)
         return status;
-    if (!gp_cli_sources(g, words.file, emit_source, &e)) {
+    bool is_read = gp_cli_sources(g, words.file, emit_source, &e);
+    if (is_read)
+        status = finish(&e, words.file);
+    else
         fprintf(stderr, "gpulua emit: cannot read '%s': %s\n", words.file, strerror(errno));
-        return EXIT_FAILURE;
-    }
-    if (e.errors)
-        return EXIT_FAILURE;
-    if (!e.printed && e.kernel)
-        fprintf(stderr, "gpulua emit: no kernel '%s' in '%s'\n", e.kernel, words.file);
-    else if (!e.printed)
-        fprintf(stderr, "gpulua emit: no kernel in '%s'\n", words.file);
-    else if (!e.stage->is_ast && gp_cli_find_unused(&e.with, &unused))
-        return gp_cmd_usage("emit", "--with: no kernel takes `%.*s`", (int)unused.len, unused.at);
-    return e.printed ? EXIT_SUCCESS : EXIT_FAILURE;
+    gp_text_free(&e.out);
+    return is_read ? status : EXIT_FAILURE;
 }

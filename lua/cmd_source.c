@@ -1,9 +1,10 @@
-/* The kernel sources of a file, for the commands: a .lua file has its kernel strings, any other
-*file
+/* The kernel sources of a file, for the commands: a .lua file has its kernel strings, any other file
 ** is one source. Lua's tokens are followed, so that comments and other strings are passed over; the
-** script is not run, so a text that it computes is not read, which is said. */
+** script is compiled but not run, so a text that it computes is not read, which is said. */
 #include <ctype.h>
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "core/os_posix.h"
 #include "lua/cli.h"
@@ -173,37 +174,87 @@ static bool find_kernels(Scan *s, GpStr *out) {
     }
 }
 
-static void visit_script(gpulua_state *g, GpSource *whole,
-                         void (*fn)(gpulua_state *g, GpSource *src, void *ud), void *ud) {
+/* ---- Files ---------------------------------------------------------------------------------- */
+
+typedef struct Visit {
+    gpulua_state *g;
+    GpSourceFn fn;
+    void *ud;
+    bool failed; /* memory ran out */
+} Visit;
+
+/* What Lua says of a text that it cannot compile is "lua:3: unexpected symbol near 'x'". */
+static void report_script(GpSource *whole, const char *message, GpDiags *diags) {
+    GpSpan span = {whole, 0, 0};
+    char *end;
+    if (strncmp(message, "lua:", 4) == 0) {
+        uint32_t line = (uint32_t)strtoul(message + 4, &end, 10);
+        GpStr text = gp_source_line(whole, GP_MIN(GP_MAX(line, 1U), whole->line_count) - 1);
+        size_t blanks = strspn(text.at, " \t");
+        if (blanks > text.len)
+            blanks = 0;
+        span.off = (uint32_t)(text.at - whole->text) + (uint32_t)blanks;
+        span.len = (uint32_t)(text.len - blanks);
+        message = end + strspn(end, ": ");
+    }
+    gp_diag(diags, GpDiag_G0040, span, message);
+}
+
+/* Compiles the script. Its first line may be for the shell. */
+static void check_script(const Visit *v, const Scan *s, GpDiags *diags) {
+    lua_State *L = v->g->L;
+    if (luaL_loadbufferx(L, s->at, (size_t)(s->end - s->at), "=lua", "t") != LUA_OK)
+        report_script(s->whole, lua_tostring(L, -1), diags);
+    lua_pop(L, 1);
+}
+
+static void visit(Visit *v, GpSource *src, const Scan *script) {
+    GpDiags *diags = src ? gp_diags_new(gp_engine_session(v->g->engine)) : NULL;
+    v->failed |= !diags;
+    if (!diags)
+        return;
+    if (script)
+        check_script(v, script, diags);
+    if (!script || gp_diags_errors(diags) > 0)
+        v->fn(v->g, src, diags, v->ud);
+    gp_diags_release(diags);
+}
+
+static void visit_script(Visit *v, GpSource *whole) {
     GpStr text;
     Scan s = {whole->text, whole->text + whole->len, whole};
-    if (whole->len > 0 && s.at[0] == '#')
+    if (strncmp(s.at, "\xef\xbb\xbf", 3) == 0)
+        s.at += 3;
+    if (*s.at == '#')
         skip_line(&s);
+    visit(v, whole, &s);
     while (find_kernels(&s, &text)) {
         GpPlaceInFile place = gp_span_start((GpSpan){whole, (uint32_t)(text.at - whole->text), 0});
-        GpSource *src = gp_source_new(gp_engine_session(g->engine), whole->name, text.at, text.len,
-                                      place.line, place.column);
-        if (src)
-            fn(g, src, ud);
+        GpSource *src = gp_source_new(gp_engine_session(v->g->engine), whole->name, text.at,
+                                      text.len, place.line, place.column);
+        visit(v, src, NULL);
         gp_source_release(src);
     }
 }
 
-bool gp_cli_sources(gpulua_state *g, const char *path,
-                    void (*fn)(gpulua_state *g, GpSource *src, void *ud), void *ud) {
+bool gp_cli_sources(gpulua_state *g, const char *path, GpSourceFn fn, void *ud) {
     GpSession *session = gp_engine_session(g->engine);
     GpText text = {.session = session};
     GpSource *whole = NULL;
-    if (gp_file_read(path, &text) == GpStatus_Ok && !text.failed)
+    Visit v = {.g = g, .fn = fn, .ud = ud};
+    bool is_read = gp_file_read(path, &text) == GpStatus_Ok;
+    if (is_read)
         whole = gp_source_new(session, path, gp_text_cstr(&text), text.len, 1, 1);
     gp_text_free(&text);
-    if (!whole)
+    if (!is_read)
         return false;
     const char *dot = strrchr(path, '.');
-    if (dot && strcmp(dot, ".lua") == 0)
-        visit_script(g, whole, fn, ud);
+    if (whole && dot && strcmp(dot, ".lua") == 0)
+        visit_script(&v, whole);
     else
-        fn(g, whole, ud);
+        visit(&v, whole, NULL);
     gp_source_release(whole);
-    return true;
+    if (v.failed)
+        errno = ENOMEM;
+    return !v.failed;
 }

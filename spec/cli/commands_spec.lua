@@ -49,6 +49,11 @@ local FILES = {
     "local other_kernels = f [[nonsense]]\nfunction M.kernels(text) return text end\nlocal kernels = gpu.kernels\n",
   ["empty.rs"] = "",
   ["empty.lua"] = "",
+  ["whole.rs"] = "#[tile]\nfn whole(z: &mut Tensor<f32, {[2048, 2048]}>) { z.store(z.load() + 1.0); }\n",
+  ["first.rs"] = "#[tile]\nfn first(z: &mut Tensor<f32, {[8]}>, n: i32) { let i = program_id(n); }\n",
+  ["left.rs"] = "#[tile]\nfn left(z: &mut Tensor<f32, {[-1]}>, n: i32) { let i = program_id(n); }\n",
+  ["broken.lua"] = "#!/usr/bin/env gpulua\nif x then\n  local y = = 2\nend\nlocal k = gpu.kernels [[" .. BAD .. "]]\n",
+  ["shebang.lua"] = "\xef\xbb\xbf#!/usr/bin/env gpulua\nlocal k = gpu.kernels [[fn f() {}]]\n",
   ["open.lua"] = "local k = gpu.kernels [[ fn f() {}",
   ["binary.rs"] = "\x7fELF\2\1\1\0\0\0\255\254",
   ["nul.rs"] = "fn f() {}\0fn g() {}\n",
@@ -116,9 +121,19 @@ describe("gpulua's commands", function()
       { "computed.lua", 1, "1 error\n", "computed.lua:2:25: note: these kernels are not read: their text is computed" },
       { "computed.lua", 1, "1 error\n", "computed.lua:3:23: note: these kernels are not read: their text is computed" },
       { "comments.lua", 0, "checked 0 kernels, no errors\n", "" },
-      { "empty.rs empty.lua open.lua", 0, "checked 0 kernels, no errors\n", "" },
+      { "whole.rs", 1, "1 error\n", "error[G0254]: a tile cannot have the type `Tile<f32, {[2048, 2048]}>`\n --> whole.rs:2:" },
+      { "first.rs", 1, "1 error\n", "error[G0253]: the axis given to `program_id` is not a constant in range\n --> first.rs:2:" },
+      { "left.rs", 0, "checked 1 kernel, no errors\n", "" }, -- a call decides the tile
+      { "left.rs --with ''", 1, "1 error\n", "error[G0253]" },
+      { "open.lua", 1, "1 error\n", "error[G0040]: this script is no Lua: unfinished long string (starting at line 1) near <eof>\n --> open.lua:1:1\n" },
+      { "broken.lua", 1, "2 errors\n", "error[G0040]: this script is no Lua: unexpected symbol near '='\n --> broken.lua:3:3\n" },
+      { "broken.lua", 1, "2 errors\n", "error[E0308]: mismatched types\n --> broken.lua:5:" },
+      { "--parse-only broken.lua", 1, "1 error\n", "error[G0040]" },
+      { "shebang.lua", 0, "checked 0 kernels, no errors\n", "" },
+      { "empty.rs empty.lua", 0, "checked 0 kernels, no errors\n", "" },
       { "bom.rs", 0, "checked 0 kernels, no errors\n", "" },
-      { "nul.lua", 1, "1 error\n", " --> nul.lua:2:49\n" },
+      { "nul.lua", 1, "2 errors\n", " --> nul.lua:2:49\n" },
+      { "nul.lua", 1, "2 errors\n", "error[G0040]: this script is no Lua: unexpected symbol\n --> nul.lua:1:1\n" },
       { "huge.lua", 1, "1 error\n", "error[E0308]: mismatched types\n --> huge.lua:1:" },
       { "nowhere.rs", 1, "checked 0 kernels, no errors, 1 file not read\n", "cannot read 'nowhere.rs': No such file" },
       { "check", 1, "checked 0 kernels, no errors, 1 file not read\n", "cannot read 'check': Is a directory" },
@@ -253,6 +268,10 @@ describe("gpulua's commands", function()
     it("says which generic no kernel has", function()
       local r = run("emit --stage ir --kernel vecadd --with Q=1 good.rs")
       has(r.err, "no kernel takes `Q`")
+      assert.are.equal("", r.out)
+      assert.are.equal(2, r.status)
+      r = run("emit --stage ptx --with B=64,block=128,Q=1 good.rs")
+      assert.are.equal("", r.out)
       assert.are.equal(2, r.status)
     end)
 
@@ -274,6 +293,7 @@ describe("gpulua's commands", function()
       ["--stage ir --kernel sub good.rs"] = { 1, "no kernel 'sub' in 'good.rs'" },
       ["--stage ir empty.rs"] = { 1, "no kernel in 'empty.rs'" },
       ["--stage ir nowhere.rs"] = { 1, "cannot read 'nowhere.rs'" },
+      ["--stage ir open.lua"] = { 1, "error[G0040]" },
       ["--stage ir bad.rs"] = { 1, "error[E0308]" },
       ["--stage ast syntax.rs"] = { 1, " --> syntax.rs:1:10" },
       ["--stage ir --kernel add good.rs"] = { 1, "error[G0325]" },
@@ -367,6 +387,9 @@ describe("gpulua's commands", function()
       local r = run("help")
       golden("help.txt", r.out)
       assert.are.equal(0, r.status)
+      for _, word in ipairs { "--help", "-h", "-e 'print(1)' --help", "--help nowhere.lua" } do
+        assert.are.same(r, run(word))
+      end
     end)
     it("names each environment variable that the sources ask for, as README does", function()
       local out, readme, count = run("help").out, sh.read("README.md"), 0

@@ -64,7 +64,7 @@ local WITHOUT = {
   G0037 = "macros that write a page of text", G0252 = "a page of helpers that call helpers",
   G0304 = "depends on the device", G0305 = "comes from C programs only", G0306 = "Lua's own argument check is first",
   G0307 = "comes from foreign launchers only", G0315 = "comes from C programs only",
-  G0341 = "comes from C programs only", G0500 = "a bug of ours", G0505 = "depends on the machine",
+  G0500 = "a bug of ours", G0505 = "depends on the machine",
 }
 for code = 900, 999 do WITHOUT[("G0%03d"):format(code)] = "depends on the machine" end
 
@@ -72,6 +72,7 @@ for code = 900, 999 do WITHOUT[("G0%03d"):format(code)] = "depends on the machin
 local UNRUN = {
   E0373 = "needs a result of type `impl Fn`, which is refused",
   G0010 = "hundreds of levels: spec/ui has it",
+  G0040 = "Lua refuses the script itself",
   G0257 = "Lua's own check of a map is first",
   G0303 = "needs a GPU", G0502 = "needs a target", G0503 = "needs a GPU", G0504 = "prose",
 }
