@@ -71,6 +71,8 @@ void gp_std_fill(GpStd *std);
 /* Makes defs of every item, resolves `use`, generics, bounds, signatures, fields, impls, kernel
 ** attributes, tracks. Reports E0425, E0412, E0433, E0432, E0428, E0107 ... */
 void gp_collect(GpCheck *c, GpAstFile *file);
+/* Whether a launch on that track could pass the function's parameters, and it returns nothing. */
+bool gp_sig_is_kernels(GpTypes *types, const GpDef *def, GpTrack track);
 /* Looks a name up from `scope` (a module, impl or fn def) outwards: items, generics, uses, the
 ** track's prelude. NULL when absent. Locals are the body checker's business and come first. */
 GpDef *gp_find_name(GpCheck *c, GpDef *scope, GpSym name, GpNamespace ns);

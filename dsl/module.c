@@ -116,3 +116,34 @@ const GpDef *gp_module_find_kernel(const GpModule *m, GpStr name) {
     }
     return NULL;
 }
+
+const GpDef *gp_module_find_fn(const GpModule *m, GpStr name) {
+    for (uint32_t i = 0; i < m->fn_count; i++) {
+        const GpDef *fn = m->fns[i];
+        if (fn->parent->kind == GpDef_Module && gp_str_eq((GpStr){fn->name->name, fn->name->len}, name))
+            return fn;
+    }
+    return NULL;
+}
+
+/* The attribute that would make a kernel of it; NULL: neither. */
+static const char *kernel_attribute(const GpModule *m, const GpDef *fn) {
+    if (fn->track != GpTrack_Simt && gp_sig_is_kernels(m->std->types, fn, GpTrack_Tile))
+        return "#[tile] ";
+    if (fn->track != GpTrack_Tile && gp_sig_is_kernels(m->std->types, fn, GpTrack_Simt))
+        return "#[kernel] ";
+    return NULL;
+}
+
+void gp_module_report_no_kernel(const GpModule *m, const char *name, GpSpan at, GpDiags *diags) {
+    GpDiag *d = gp_diag(diags, GpDiag_G0341, at, name);
+    const GpDef *fn = gp_module_find_fn(m, gp_str_from(name));
+    if (!fn)
+        return;
+    gp_label(d, fn->span, "a function without `#[tile]` or `#[kernel]` is for kernels to call");
+    const char *attribute = kernel_attribute(m, fn);
+    if (attribute)
+        gp_suggest(d, (GpSpan){fn->node->span.src, fn->node->span.off, 0}, attribute, "make it a kernel");
+    else
+        gp_help(d, "call it in a kernel, which takes tensors or slices and numbers, and returns nothing");
+}

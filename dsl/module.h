@@ -24,6 +24,9 @@ GpStatus gp_module_parse(GpSession *s, GpSource *src, GpDiags *diags, GpText *as
 uint32_t gp_module_kernel_count(const GpModule *m);
 const GpDef *gp_module_kernel_at(const GpModule *m, uint32_t i);
 const GpDef *gp_module_find_kernel(const GpModule *m, GpStr name); /* NULL when absent */
+const GpDef *gp_module_find_fn(const GpModule *m, GpStr name);     /* that is no method; the same */
+/* G0341, with what makes a kernel of a function that has the name. */
+void gp_module_report_no_kernel(const GpModule *m, const char *name, GpSpan at, GpDiags *diags);
 /* Obligations left for instantiation, as text lines for `check`. */
 void gp_module_print_obligations(const GpModule *m, const GpDef *kernel, GpText *out);
 

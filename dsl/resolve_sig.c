@@ -524,6 +524,13 @@ static void check_params(GpCollect *k, const GpDef *def) {
     }
 }
 
+bool gp_sig_is_kernels(GpTypes *types, const GpDef *def, GpTrack track) {
+    bool is_kernels = def->sig.ret == gp_ty_unit(types);
+    for (uint32_t i = 0; i < def->sig.param_count; i++)
+        is_kernels &= !instead_of(def->sig.params[i], track == GpTrack_Tile);
+    return is_kernels;
+}
+
 static void check_kernel_sig(GpCollect *k, GpDef *def, GpAstFn *fn) {
     if (def->kernel.track == GpTrack_None)
         return;

@@ -377,7 +377,7 @@ static GpStatus find_kernel(gpulua_module *m, const char *name, GpKernel **out) 
         *out = m->kernels[i];
         return status;
     }
-    gp_diag(m->state->last, GpDiag_G0341, GP_NO_SPAN, name);
+    gp_module_report_no_kernel(m->module, name, GP_NO_SPAN, m->state->last);
     return GpStatus_Diagnostics;
 }
 

@@ -1,5 +1,6 @@
 /* gpu.kernels, and kernels as callable values. */
 #include "lua/lsimilar.h"
+#include "lua/lua_text.h"
 #include "lua/state.h"
 
 /* ---- Modules -------------------------------------------------------------------------------- */
@@ -83,9 +84,15 @@ static int gpu_try_kernels(lua_State *L) {
     return 2;
 }
 
-/* The name at index 2 is no kernel's: nil, or an error when it is near one. */
-static int missing_kernel(lua_State *L, const GpModule *m) {
+/* The name at index 2 is no kernel's: nil, or an error when it is near one, or another function's. */
+static int missing_kernel(lua_State *L, gpulua_state *g, const GpModule *m) {
     GpLuaSimilar s = {.wanted = lua_tostring(L, 2)};
+    if (gp_module_find_fn(m, gp_str_from(s.wanted))) {
+        GpSpan line = gp_engine_resolve(g->engine, gp_lua_site(L));
+        GpSpan field = gp_lua_text_field(line, s.wanted);
+        gp_module_report_no_kernel(m, s.wanted, field.src ? field : line, gp_lua_diags(L));
+        gp_lua_check(L, GpStatus_Diagnostics);
+    }
     for (uint32_t i = 0; i < gp_module_kernel_count(m); i++) {
         GpSym name = gp_module_kernel_at(m, i)->name;
         gp_lua_consider(&s, name->name, name->len);
@@ -110,7 +117,7 @@ static int module_index(lua_State *L) {
     lua_pushvalue(L, 2);
     if (lua_rawget(L, 3) != LUA_TNIL) return 1;
     const GpDef *def = gp_module_find_kernel(box->module, (GpStr){name, len});
-    if (!def) return missing_kernel(L, box->module);
+    if (!def) return missing_kernel(L, g, box->module);
     GpBox *made = gp_box_push(L, GP_KERNEL, 0);
     GpKernel *kernel = NULL;
     gp_lua_check(L, gp_kernel_new(g->engine, box->module, def, &kernel));

@@ -223,6 +223,19 @@ GpSpan gp_lua_text_find(GpSpan line, const char *name) {
     return gp_lua_text_count(line, name, &first) == 1 ? first : GP_NO_SPAN;
 }
 
+GpSpan gp_lua_text_field(GpSpan line, const char *name) {
+    Tokens ts;
+    GpSpan found = GP_NO_SPAN;
+    if (!line.src) return GP_NO_SPAN;
+    read_tokens(line, &ts);
+    for (int i = 0; is_on_line(&ts, i); i++) {
+        if (!is_token(&ts, i, name) || !is_token(&ts, i - 1, ".")) continue;
+        if (found.src) return GP_NO_SPAN;
+        found = span_of(&ts, i, i);
+    }
+    return found;
+}
+
 /* ---- Calls ------------------------------------------------------------------------------ */
 
 /* Behind the `(` of a call of the callee at token i; 0 when it is not called there. */

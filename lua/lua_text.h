@@ -19,5 +19,7 @@ GpSpan gp_lua_text_name(GpSpan expression);
 GpSpan gp_lua_text_find(GpSpan line, const char *name);
 /* How often it stands there, and where first. */
 int gp_lua_text_count(GpSpan line, const char *name, GpSpan *first);
+/* The place of a field's name: `add` of `k.add`. */
+GpSpan gp_lua_text_field(GpSpan line, const char *name);
 
 #endif

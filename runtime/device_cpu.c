@@ -240,8 +240,19 @@ static void read_model_name(char *out, size_t size) {
         fclose(f);
 }
 
+static GpStatus report_threads(const GpRuntime *rt, GpDiags *diags) {
+    char limit[16];
+    const char *text = gp_runtime_env(rt, "GPULUA_THREADS");
+    snprintf(limit, sizeof limit, "%d", GP_MAX_CPU_THREADS);
+    GpDiag *d = gp_diag(diags, GpDiag_G0917, GP_NO_SPAN, text ? text : "", limit);
+    gp_help(d, "leave it unset for the cores that this process may use");
+    return GpStatus_NoDevice;
+}
+
 GpStatus gp_cpu_open(GpRuntime *rt, GpDeviceKind kind, GpDiags *diags, GpDevice **out) {
     GpDevice **slot = kind == GpDevice_Cpu ? &rt->cpu : &rt->interp;
+    if (kind == GpDevice_Cpu && !rt->cpu_threads)
+        return report_threads(rt, diags);
     if (!*slot) {
         GpDevice *d = gp_device_make(rt, &gp_cpu_ops);
         if (!d)

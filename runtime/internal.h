@@ -273,6 +273,7 @@ struct GpExec {
 /* ---- Runtime ---------------------------------------------------------------------------- */
 
 #define GP_MAX_DEVICES 64
+#define GP_MAX_CPU_THREADS 1024
 
 struct GpRuntime {
     GpSession *session;
@@ -285,7 +286,7 @@ struct GpRuntime {
     uint64_t checks; /* of launches */
     uint64_t handles; /* tensors made, ever */
     GpGraph *recording; /* takes the launches; NULL: they run */
-    uint32_t cpu_threads;
+    uint32_t cpu_threads; /* 0: GPULUA_THREADS says no number */
     void *cuda_context;
     char *libcuda;   /* NULL: search */
     char *cache_dir; /* NULL: disabled */

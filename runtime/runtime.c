@@ -39,12 +39,17 @@ static const volatile uint32_t *map_parent_mark(void) {
     return page;
 }
 
+/* 0: GPULUA_THREADS says something else than a number of threads, which is told when the CPU is opened. */
 static uint32_t choose_threads(const GpRuntime *rt, uint32_t wanted) {
     if (wanted)
-        return GP_MIN(wanted, UINT32_C(1024));
+        return GP_MIN(wanted, (uint32_t)GP_MAX_CPU_THREADS);
     const char *text = gp_runtime_env(rt, "GPULUA_THREADS");
-    long from_env = text ? strtol(text, NULL, 10) : 0;
-    return from_env > 0 && from_env <= 1024 ? (uint32_t)from_env : gp_threadpool_cores();
+    char *end;
+    if (!text)
+        return gp_threadpool_cores();
+    long from_env = strtol(text, &end, 10);
+    bool is_count = *end == '\0' && from_env >= 1 && from_env <= GP_MAX_CPU_THREADS;
+    return is_count ? (uint32_t)from_env : 0;
 }
 
 /* What GPULUA_CACHE may say instead of a folder (`./off` is one). */

@@ -53,6 +53,19 @@ describe("without a driver", function()
     assert(output:find("install the NVIDIA driver", 1, true), output)
   end)
 
+  it("GPULUA_THREADS is a number", function()
+    for _, value in ipairs { "abc", "4x", "0", "-1", "1025", "99999999999999999999" } do
+      local output, status = run(environment .. "GPULUA_DEVICE=cpu GPULUA_THREADS=" .. value, ADD)
+      assert.are.equal(1, status)
+      local title = ("error[G0917]: GPULUA_THREADS is `%s`, not a number from 1 to 1024\n"):format(value)
+      assert(output:find(title, 1, true), output)
+    end
+    for _, value in ipairs { "", "1", "3", "1024" } do
+      local output, status = run(environment .. "GPULUA_DEVICE=cpu GPULUA_THREADS=" .. value, ADD)
+      assert.are.equal(0, status, output)
+    end
+  end)
+
   it("asking for a GPU is an error that says why", function()
     local output, status = run(environment, [[
       local gpu = require "gpulua"

@@ -481,7 +481,7 @@ static gpulua_state *open_state(size_t *written) {
     return state;
 }
 
-/* Lua's own lookup of a name refuses before; from C it is a diagnostic. */
+/* From C the name of nothing is a diagnostic too. */
 static void test_unknown_kernel(void **unused) {
     (void)unused;
     gpulua_diag d;

@@ -38,3 +38,24 @@ end)
 show("nothing", function()
   gpu.kernels()
 end)
+
+local functions = gpu.kernels [[
+  fn scale<const B: i32>(z: &mut Tensor<f32, {[B]}>, by: f32) { z.store(z.load() * by); }
+
+  /// Sets all elements.
+  pub fn fill(mut z: DisjointSlice<f32>) {
+      if let Some(out) = z.get_mut(thread::index_1d()) { *out = twice(1.0); }
+  }
+
+  fn twice(x: f32) -> f32 { 2.0 * x }
+]]
+local z = gpu.zeros { 8 }
+show("a function that is no kernel", function()
+  functions.scale(z:tiles { 4 }, 2.0):sync()
+end)
+show("a function of threads that is no kernel", function()
+  functions.fill(z):sync()
+end)
+show("a function that cannot be a kernel", function()
+  print(functions["twice"](2.0))
+end)
