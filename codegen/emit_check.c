@@ -148,7 +148,10 @@ void gp_op_lower_check(GpEmit *e, const GpInst *inst) {
     } else if (inst->op == GpOp_CheckDiv) {
         lower_check_div(e, inst);
     } else {
+        bool has_numbers = inst->operand_count > 1 && gp_pipe_reports(e, inst);
         LLVMValueRef zero = gp_emit_i64(e, 0);
-        emit_check(e, inst, gp_emit_get(e, inst->operands[0]), zero, zero);
+        LLVMValueRef found = has_numbers ? gp_emit_get(e, inst->operands[1]) : zero;
+        LLVMValueRef limit = has_numbers ? gp_emit_get(e, inst->operands[2]) : zero;
+        emit_check(e, inst, gp_emit_get(e, inst->operands[0]), found, limit);
     }
 }

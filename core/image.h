@@ -52,8 +52,8 @@ typedef struct GpMailbox {
     uint32_t site; /* index into GpImage.sites */
     uint32_t block[3];
     uint32_t thread[3]; /* zero on the tile track */
-    int64_t value;      /* the index, or the divisor, ... */
-    int64_t limit;      /* the length it had to stay below */
+    int64_t value;      /* the index; what the kernel gave */
+    int64_t limit;      /* the length it had to stay below; what there is */
 } GpMailbox;
 
 typedef enum GpCheckKind {
@@ -61,7 +61,7 @@ typedef enum GpCheckKind {
     GpCheck_Tile,     /* tile coordinate `value` is not in 0..limit on `axis` */
     GpCheck_Divide,   /* division or remainder by zero; ends the thread */
     GpCheck_Assert,   /* assert!, panic!, unwrap; ends the thread */
-    GpCheck_Require,  /* what an access relies on, in words; ends the block */
+    GpCheck_Require,  /* what an access relies on, in words, of `value` and `limit`; ends the block */
 } GpCheckKind;
 
 /* A check that is left in the kernel. */

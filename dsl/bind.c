@@ -265,11 +265,8 @@ static void assume_arg(GpBinder *b, uint32_t i) {
         return;
     f->rank = tensor_rank(t);
     f->aligned16 = f->unit_stride = f->small = true;
-    GpShape tile = {.rank = f->rank};
-    for (uint32_t k = 0; k < f->rank; k++)
-        tile.dim[k] = ASSUMED_TILE;
-    if (form == GpParamForm_TensorMut)
-        gp_bind_note_tile(b, i, t->inner, &tile);
+    for (uint32_t k = 0; form == GpParamForm_TensorMut && k < f->rank; k++)
+        f->tile[k] = ASSUMED_TILE; /* where the type leaves it open */
 }
 
 static void bind_assumed(GpBinder *b) {
@@ -288,6 +285,23 @@ static void bind_assumed(GpBinder *b) {
         b->inst->grid[i] = 1;
     if (!b->has_failed)
         make_key(b);
+}
+
+static bool has_open_tile(const GpType *t) {
+    if (gp_bind_form(t) != GpParamForm_TensorMut)
+        return false;
+    const GpShapeTy *shape = t->inner->args[1].shape;
+    for (uint32_t k = 0; shape->kind == GpShape_List && k < shape->rank; k++)
+        if (shape->dim[k]->kind == GpConst_Dynamic)
+            return true;
+    return false;
+}
+
+bool gp_bind_is_decided(const GpDef *kernel) {
+    for (uint32_t i = 0; i < kernel->sig.param_count; i++)
+        if (has_open_tile(kernel->sig.params[i]))
+            return false;
+    return kernel->generic_count == 0;
 }
 
 static void run(GpSession *s, void *ud) {

@@ -53,9 +53,6 @@ void gp_bind_missing(
 /* ---- bind_arg.c */
 /* Matches argument i; binds generics; scalars of a generic type wait for the second round. */
 void gp_bind_arg(GpBinder *b, uint32_t i, bool is_second);
-/* Notes the tile's extents that the type of parameter i, a &mut Tensor, leaves open: they are part of
-** the code. */
-void gp_bind_note_tile(GpBinder *b, uint32_t i, const GpType *tensor, const GpShape *tile);
 /* What a parameter takes, for assumed instances too. */
 typedef enum GpParamForm {
     GpParamForm_Tensor,

@@ -77,7 +77,8 @@ static void wrong_kind(GpBinder *b, const GpArgDesc *a, const GpType *t, const c
 /* ---- Element types and extents ----------------------------------------------------------------
  */
 
-void gp_bind_note_tile(GpBinder *b, uint32_t i, const GpType *tensor, const GpShape *tile) {
+/* Tile extents that the type leaves open are part of the code. */
+static void note_tile(GpBinder *b, uint32_t i, const GpType *tensor, const GpShape *tile) {
     const GpShapeTy *sh = tensor->args[1].shape;
     for (int k = 0; sh->kind == GpShape_List && k < sh->rank && k < tile->rank; k++)
         if (sh->dim[k]->kind == GpConst_Dynamic)
@@ -214,7 +215,7 @@ static void bind_tensor_mut(GpBinder *b, uint32_t i, const GpType *t, bool is_se
     if (match_elem(b, t->inner->args[0].type, a->elem) &&
         match_shape(b, t->inner, 1, &a->tile, "a tile extent of", is_second)) {
         find_facts(b, i, a, GpPass_Unique, false);
-        gp_bind_note_tile(b, i, t->inner, &a->tile);
+        note_tile(b, i, t->inner, &a->tile);
     }
 }
 

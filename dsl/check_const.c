@@ -15,7 +15,8 @@ typedef struct GpObligation {
     const GpDef *fn;
     GpSpan span;
     const GpConst *lhs, *rhs;
-    struct GpObligation *next; /* in the order of the source within a function */
+    const GpShapeTy *from, *to; /* what lhs and rhs are extents of; NULL: of no shape */
+    struct GpObligation *next;  /* in the order of the source within a function */
 } GpObligation;
 
 typedef enum Verdict { Verdict_Equal, Verdict_Open, Verdict_Different } Verdict;
@@ -38,28 +39,32 @@ static Verdict compare(GpBody *b, const GpConst *lhs, const GpConst *rhs) {
     return value == 0 ? Verdict_Equal : Verdict_Different;
 }
 
-static void keep(GpBody *b, GpObligationKind kind, const GpConst *lhs, const GpConst *rhs,
-                 GpSpan span) {
+static void keep(GpBody *b, const GpObligation *o) {
     GpModule *m = b->c->module;
     GpObligation **at = &m->obligations;
     for (; *at; at = &(*at)->next)
-        if ((*at)->fn == b->fn && (*at)->kind == kind && (*at)->lhs == lhs && (*at)->rhs == rhs)
+        if ((*at)->fn == b->fn && (*at)->kind == o->kind && (*at)->lhs == o->lhs && (*at)->rhs == o->rhs)
             return;
-    GpObligation *o = GP_NEW(b->c->arena, GpObligation);
-    *o = (GpObligation){kind, b->fn, span, lhs, rhs, NULL};
-    *at = o;
+    *at = GP_NEW(b->c->arena, GpObligation);
+    **at = *o;
+    (*at)->fn = b->fn;
 }
 
-bool gp_body_oblige_const(GpBody *b, const GpConst *lhs, const GpConst *rhs, GpSpan span) {
-    lhs = zonk(b, lhs);
-    rhs = zonk(b, rhs);
-    Verdict v = compare(b, lhs, rhs);
+/* False when the two are different in every instance. */
+static bool oblige(GpBody *b, GpObligation o) {
+    o.lhs = zonk(b, o.lhs);
+    o.rhs = zonk(b, o.rhs);
+    Verdict v = compare(b, o.lhs, o.rhs);
     if (v != Verdict_Open)
         return v == Verdict_Equal;
     if (!b->c->module)
         return false;
-    keep(b, GpObligation_Equal, lhs, rhs, span);
+    keep(b, &o);
     return true;
+}
+
+bool gp_body_oblige_const(GpBody *b, const GpConst *lhs, const GpConst *rhs, GpSpan span) {
+    return oblige(b, (GpObligation){GpObligation_Equal, .span = span, .lhs = lhs, .rhs = rhs});
 }
 
 bool gp_body_expand_shape(GpBody *b, const GpShapeTy *s, GpDims *out) {
@@ -93,7 +98,8 @@ bool gp_body_oblige_shape(GpBody *b, const GpShapeTy *lhs, const GpShapeTy *rhs,
             return false;
     for (uint8_t i = 0; i < l.rank; i++)
         if (!gp_unify_const(b->c, l.dim[i], r.dim[i]) &&
-            !gp_body_oblige_const(b, l.dim[i], r.dim[i], span))
+            !oblige(b, (GpObligation){GpObligation_Equal, .span = span, .lhs = l.dim[i],
+                                      .rhs = r.dim[i], .from = lhs, .to = rhs}))
             return false;
     return true;
 }
@@ -141,7 +147,8 @@ static void check_reshape(GpBody *b, const GpType *from, const GpType *to, GpSpa
     if (!tile_dims(b, from, &f) || !tile_dims(b, to, &t))
         return;
     const GpConst *have = numel(b, &f), *want = numel(b, &t);
-    if (gp_body_oblige_const(b, have, want, span))
+    if (oblige(b, (GpObligation){GpObligation_Equal, .span = span, .lhs = have, .rhs = want,
+                                 .from = from->args[1].shape, .to = to->args[1].shape}))
         return;
     GpText ht = {.session = gp_arena_session(b->c->arena)}, wt = {.session = ht.session};
     gp_const_print(have, &ht);
@@ -166,7 +173,8 @@ static void check_broadcast(GpBody *b, const GpType *from, const GpType *to, GpS
             continue;
         fits = is_one == Verdict_Open || is_equal == Verdict_Open;
         if (fits && b->c->module)
-            keep(b, GpObligation_Broadcast, have, want, span);
+            keep(b, &(GpObligation){GpObligation_Broadcast, .span = span, .lhs = have, .rhs = want,
+                                    .from = from->args[1].shape, .to = to->args[1].shape});
     }
     if (fits)
         return;
@@ -207,6 +215,19 @@ void gp_module_print_obligations(const GpModule *m, const GpDef *kernel, GpText 
             print_one(o, out);
 }
 
+static void label_shapes(GpModule *m, const GpObligation *o, const GpSubst *subst, GpDiag *d) {
+    if (!o->from) {
+        gp_primary_label(d, "needs equal extents here");
+        return;
+    }
+    GpText from = {.session = m->session}, to = {.session = m->session};
+    gp_shapety_print(gp_shape_subst(m->std->types, o->from, subst), &from);
+    gp_shapety_print(gp_shape_subst(m->std->types, o->to, subst), &to);
+    gp_primary_label(d, "the shapes are `%s` and `%s`", gp_text_cstr(&from), gp_text_cstr(&to));
+    gp_text_free(&from);
+    gp_text_free(&to);
+}
+
 static bool discharge(GpModule *m, const GpObligation *o, const GpSubst *subst, GpDiags *diags) {
     const GpConst *lhs = gp_const_subst(m->std->types, o->lhs, subst);
     const GpConst *rhs = gp_const_subst(m->std->types, o->rhs, subst);
@@ -221,7 +242,7 @@ static bool discharge(GpModule *m, const GpObligation *o, const GpSubst *subst, 
     gp_text_printf(&values, "%lld and %lld", (long long)l, (long long)r);
     GpDiag *d = gp_diag(diags, GpDiag_G0153, o->span, gp_text_cstr(&lt), gp_text_cstr(&rt),
                         gp_text_cstr(&values));
-    gp_primary_label(d, "needs equal extents here");
+    label_shapes(m, o, subst, d);
     if (o->fn->name && o->fn->span.src)
         gp_label(d, o->fn->span, "in this instance of `%s`", o->fn->name->name);
     gp_text_free(&lt);

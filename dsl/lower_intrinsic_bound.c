@@ -55,9 +55,10 @@ bool gp_tile_is_below(GpLower *lo, GpValue *index, GpValue *count) {
     return (limit && gp_tile_is_same(limit, count)) || is_block_index(index, count);
 }
 
-void gp_tile_require(GpLower *lo, const GpLowerCall *call, GpValue *cond, const char *what) {
-    GpInst *inst = gp_build(&lo->b, GpOp_Assert, &cond, 1, NULL, 0);
-    inst->site = gp_ir_add_site(lo->fn, GpCheck_Require, 0, call->span, what);
+void gp_tile_require(GpLower *lo, const GpLowerCall *call, const GpTileNeed *need) {
+    GpValue *operands[] = {need->holds, need->found, need->limit};
+    GpInst *inst = gp_build(&lo->b, GpOp_Assert, operands, GP_COUNT(operands), NULL, 0);
+    inst->site = gp_ir_add_site(lo->fn, GpCheck_Require, 0, call->span, need->what);
 }
 
 GpVal gp_lower_DimValue(GpLower *lo, const GpLowerCall *call) {
@@ -86,11 +87,10 @@ static bool set_bound(GpLower *lo, const GpLowerCall *call, GpTileView *v, uint3
         lo->has_failed = true;
         return false;
     }
-    GpValue *holds = gp_build_cmp(&lo->b, GpPred_Eq, bound, v->count[axis]);
-    gp_tile_require(lo, call, holds,
-                    gp_arena_printf(lo->arena,
-                                    "the number of tiles on axis %u, as `with_bounds` gives it,",
-                                    axis));
+    GpTileNeed need = {
+        gp_build_cmp(&lo->b, GpPred_Eq, bound, v->count[axis]), bound, v->count[axis],
+        gp_arena_printf(lo->arena, "the number of tiles on axis %u, as `with_bounds` gives it,", axis)};
+    gp_tile_require(lo, call, &need);
     v->count[axis] = bound;
     return true;
 }

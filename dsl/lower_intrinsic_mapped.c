@@ -60,13 +60,14 @@ static bool check_map(GpLower *lo, GpSpan span, const GpShape *map) {
 /* Both partitions have as many tiles. */
 static void require_grid(GpLower *lo, const GpLowerCall *call, const GpTileView *a,
                          const GpTileView *b) {
-    for (uint32_t i = 0; i < a->rank; i++)
-        if (!gp_tile_is_same(a->count[i], b->count[i]))
-            gp_tile_require(lo, call,
-                            gp_build_cmp(&lo->b, GpPred_Eq, a->count[i], b->count[i]),
-                            gp_arena_printf(lo->arena,
-                                            "that both partitions have as many tiles on axis %u",
-                                            i));
+    for (uint32_t i = 0; i < a->rank; i++) {
+        if (gp_tile_is_same(a->count[i], b->count[i]))
+            continue;
+        GpTileNeed need = {
+            gp_build_cmp(&lo->b, GpPred_Eq, a->count[i], b->count[i]), a->count[i], b->count[i],
+            gp_arena_printf(lo->arena, "that both partitions have as many tiles on axis %u", i)};
+        gp_tile_require(lo, call, &need);
+    }
 }
 
 /* What is known at compile time to be no part of the axis; reported. */
@@ -94,19 +95,22 @@ static bool check_known_range(GpLower *lo, const GpLowerCall *call, uint32_t axi
     return true;
 }
 
+/* 0 <= value <= limit */
+static void require_within(GpLower *lo, const GpLowerCall *call, GpValue *value, GpValue *limit,
+                           const char *what) {
+    GpValue *from_zero = gp_build_cmp(&lo->b, GpPred_Le, number(lo, 0), value);
+    GpValue *to_limit = gp_build_cmp(&lo->b, GpPred_Le, value, limit);
+    GpTileNeed need = {build2(lo, GpOp_And, from_zero, to_limit), value, limit, what};
+    gp_tile_require(lo, call, &need);
+}
+
 /* 0 <= first <= first + len <= count */
 static void require_range(GpLower *lo, const GpLowerCall *call, uint32_t axis, GpValue *first,
                           GpValue *len, GpValue *count) {
-    GpValue *zero = number(lo, 0), *rest = build2(lo, GpOp_Sub, count, first);
-    GpValue *conds[] = {gp_build_cmp(&lo->b, GpPred_Le, zero, first),
-                        gp_build_cmp(&lo->b, GpPred_Le, first, count),
-                        gp_build_cmp(&lo->b, GpPred_Le, zero, len),
-                        gp_build_cmp(&lo->b, GpPred_Le, len, rest)};
-    GpValue *holds = conds[0];
-    for (uint32_t i = 1; i < GP_COUNT(conds); i++)
-        holds = build2(lo, GpOp_And, holds, conds[i]);
-    gp_tile_require(lo, call, holds,
-                    gp_arena_printf(lo->arena, "that the range on axis %u is one of tiles", axis));
+    require_within(lo, call, first, count,
+                   gp_arena_printf(lo->arena, "that the range on axis %u starts within its tiles", axis));
+    require_within(lo, call, len, build2(lo, GpOp_Sub, count, first),
+                   gp_arena_printf(lo->arena, "that the range on axis %u ends within its tiles", axis));
 }
 
 static bool is_const(GpValue *v, int64_t k) {

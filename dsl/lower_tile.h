@@ -50,8 +50,13 @@ bool gp_tile_is_same(GpValue *a, GpValue *b);
 bool gp_tile_known(GpValue *v, GpScalar *out);
 /* The index is known to be in 0..count. */
 bool gp_tile_is_below(GpLower *lo, GpValue *index, GpValue *count);
-/* Reports `what` at run time unless the condition holds; the block ends there. */
-void gp_tile_require(GpLower *lo, const GpLowerCall *call, GpValue *cond, const char *what);
+/* A condition on two numbers, which a failure tells. */
+typedef struct GpTileNeed {
+    GpValue *holds, *found, *limit;
+    const char *what; /* "that ..", does not hold */
+} GpTileNeed;
+/* Reports at run time what is needed unless it holds; the block ends there. */
+void gp_tile_require(GpLower *lo, const GpLowerCall *call, const GpTileNeed *need);
 
 /* ---- lower_intrinsic_ptr.c */
 /* The one address of a pointer tile of rank 0. */

@@ -19,27 +19,10 @@ typedef struct Instantiate {
     GpModule *module;
     const GpDef *kernel;
     GpWith with;
-    bool has_with;
     GpArena *arena;
     GpDiags *diags;
     GpStatus status;
 } Instantiate;
-
-/* A call decides generics without a preset, and extents of tiles that a type leaves open. */
-static bool has_open_generic(const GpDef *kernel) {
-    for (uint32_t i = 0; i < kernel->generic_count; i++)
-        if (!kernel->generics[i]->has_preset)
-            return true;
-    return false;
-}
-
-static bool has_open_tile(const GpInstance *instance) {
-    for (uint32_t i = 0; i < instance->arg_count; i++)
-        for (int k = 0; k < GP_MAX_RANK; k++)
-            if (instance->args[i].tile[k] != 0)
-                return true;
-    return false;
-}
 
 static void instantiate(GpSession *s, void *ud) {
     Instantiate *in = ud;
@@ -50,7 +33,7 @@ static void instantiate(GpSession *s, void *ud) {
         .kernel = in->kernel, .named = in->with.named, .named_count = in->with.count};
     memcpy(request.block, in->with.block, sizeof request.block);
     in->status = gp_bind_assumed(in->module, in->arena, &request, in->diags, &instance);
-    if (in->status == GpStatus_Ok && (in->has_with || !has_open_tile(instance)))
+    if (in->status == GpStatus_Ok)
         in->status = gp_instantiate(in->module, in->arena, instance, in->diags, &fn);
 }
 
@@ -58,12 +41,11 @@ static void check_instances(gpulua_state *g, GpModule *m, Check *c, GpDiags *dia
     GpSession *session = gp_engine_session(g->engine);
     for (uint32_t i = 0; i < gp_module_kernel_count(m); i++) {
         const GpDef *kernel = gp_module_kernel_at(m, i);
-        if (!c->has_with && has_open_generic(kernel))
+        if (!c->has_with && !gp_bind_is_decided(kernel))
             continue;
         Instantiate in = {.module = m,
                           .kernel = kernel,
                           .with = gp_cli_select(&c->with, kernel),
-                          .has_with = c->has_with,
                           .arena = gp_arena_new(session),
                           .diags = diags,
                           .status = GpStatus_NoMemory};

@@ -321,6 +321,9 @@ GpStatus gp_failure_raise(GpFailure *f, GpDiags *diags) {
                     ? rt->hooks.locate(rt->hooks.ud, site)
                     : GP_NO_SPAN;
     GpDiag *d = report_title(f, site, at.src ? at : launched, diags);
+    if (site->kind == GpCheck_Require)
+        gp_primary_label(d, "%lld is given, and there are %lld", (long long)f->box.value,
+                         (long long)f->box.limit);
     if (at.src) {
         if (site->what && site->kind != GpCheck_Assert && site->kind != GpCheck_Require)
             gp_primary_label(d, "`%s`", site->what);

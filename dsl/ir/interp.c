@@ -201,7 +201,8 @@ GpFlow gp_interp_CheckDiv(GpInterp *in, const GpInst *inst) {
 
 GpFlow gp_interp_Assert(GpInterp *in, const GpInst *inst) {
     if (gp_interp_get(in, inst, 0).u) return GpFlow_Next;
-    fail(in, inst, 0, 0);
+    bool has_numbers = inst->operand_count > 1;
+    fail(in, inst, has_numbers ? gp_interp_get(in, inst, 1).i : 0, has_numbers ? gp_interp_get(in, inst, 2).i : 0);
     return GpFlow_Return;
 }
 

@@ -158,8 +158,11 @@ bool gp_sig_CheckDiv(V *v, I *inst) {
 }
 
 bool gp_sig_Assert(V *v, I *inst) {
-    return need_counts(v, inst, 1, 0) &&
-           need(v, inst, is_scalar(in(inst, 0), GpElem_Bool), "the condition is a bool");
+    uint32_t told = inst->operand_count > 1 ? 2 : 0;
+    return need_counts(v, inst, 1 + told, 0) &&
+           need(v, inst, is_scalar(in(inst, 0), GpElem_Bool), "the condition is a bool") &&
+           need(v, inst, !told || (is_scalar(in(inst, 1), GpElem_I32) && is_scalar(in(inst, 2), GpElem_I32)),
+                "the numbers that it tells are i32");
 }
 
 bool gp_sig_Below(V *v, I *inst) {
