@@ -87,6 +87,20 @@ const GpType *gp_type_of_node(GpCheck *c, GpDef *scope, GpNode *node);
 const GpConst *gp_const_of_node(GpCheck *c, GpDef *scope, GpNode *node);
 /* {[BM, -1]}, S, {[1; N]}, shape![..]'s arguments */
 const GpShapeTy *gp_shape_of_node(GpCheck *c, GpDef *scope, GpNode *node);
+/* What a macro that kernels may call stands for. */
+typedef enum GpMacroKind {
+    GpMacro_Shape,
+    GpMacro_Array,
+    GpMacro_Assert,
+    GpMacro_AssertEq,
+    GpMacro_AssertNe,
+    GpMacro_DebugAssert,  /* checked, and left out as rustc -O does */
+    GpMacro_DebugCompare, /* the same */
+    GpMacro_Panic,
+    GpMacro_Print,
+    GpMacro_PrintLine
+} GpMacroKind;
+bool gp_macro_kind(const char *name, GpMacroKind *out);
 /* G0223: the call names no macro, or one that cannot stand there. */
 void gp_report_macro(GpCheck *c, GpNode *call);
 /* The nearest visible name by edit distance, for "did you mean"; NULL when none is near. */

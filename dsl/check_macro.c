@@ -1,43 +1,6 @@
 /* The macros that kernels may call: shapes, assertions, panics, prints. The rest is refused by name. */
 #include "dsl/check_body.h"
 
-typedef enum MacroKind {
-    Macro_Shape,
-    Macro_Array,
-    Macro_Assert,
-    Macro_Compare,
-    Macro_Panic,
-    Macro_Print
-} MacroKind;
-
-typedef struct MacroRow {
-    const char *name;
-    MacroKind kind;
-} MacroRow;
-
-static const MacroRow rows[] = {
-    {"shape", Macro_Shape},
-    {"const_shape", Macro_Shape},
-    {"const_array", Macro_Array},
-    {"assert", Macro_Assert},
-    {"debug_assert", Macro_Assert},
-    {"cuda_tile_assert", Macro_Assert},
-    {"assert_eq", Macro_Compare},
-    {"assert_ne", Macro_Compare},
-    {"debug_assert_eq", Macro_Compare},
-    {"debug_assert_ne", Macro_Compare},
-    {"panic", Macro_Panic},
-    {"unreachable", Macro_Panic},
-    {"todo", Macro_Panic},
-    {"unimplemented", Macro_Panic},
-    {"cuda_tile_print", Macro_Print},
-    {"gpu_printf", Macro_Print},
-    {"println", Macro_Print},
-    {"print", Macro_Print},
-    {"eprintln", Macro_Print},
-    {"gpu_assert", Macro_Assert},
-};
-
 /* ---- shapes ------------------------------------------------------------------------------ */
 
 static bool is_whole_array(GpBody *b, GpNode *arg) {
@@ -197,10 +160,13 @@ static const GpType *check_print(GpBody *b, GpNode *n, GpAstMacro *m, const char
     }
     gp_body_expr(b, m->args.at[0], NULL);
     int places = count_places(b, lit, name);
-    if (places >= 0 && (uint32_t)places != m->args.len - 1)
-        gp_primary_label(gp_diag(b->c->diags, GpDiag_G0232, n->span, name),
-                         "%d place%s for values, and %u value%s", places, gp_plural(places),
-                         m->args.len - 1, m->args.len == 2 ? "" : "s");
+    if (places < 0 || (uint32_t)places == m->args.len - 1)
+        return gp_body_unit(b);
+    GpDiag *d = gp_diag(b->c->diags, GpDiag_G0232, n->span, name);
+    gp_primary_label(d, "%d place%s for values, and %u value%s", places, gp_plural(places),
+                     m->args.len - 1, m->args.len == 2 ? "" : "s");
+    if (!places)
+        gp_help(d, "`{}` in the text stands for a value");
     return gp_body_unit(b);
 }
 
@@ -209,26 +175,29 @@ const GpType *gp_check_macro(GpBody *b, GpNode *n, const GpType *hint) {
     GpAstMacro *m = GP_AS(Macro, n);
     GpAstPath *p = GP_AS(Path, m->path);
     const char *name = GP_AS(Segment, p->segments.at[p->segments.len - 1])->name->name;
-    const MacroRow *row = NULL;
-    for (size_t i = 0; i < GP_COUNT(rows); i++)
-        if (strcmp(rows[i].name, name) == 0)
-            row = &rows[i];
-    if (!row) {
-        gp_primary_label(gp_diag(b->c->diags, GpDiag_G0223, m->path->span, name),
-                         "not a macro that kernels know");
+    GpMacroKind kind;
+    if (!gp_macro_kind(name, &kind)) {
+        gp_report_macro(b->c, n);
         return gp_body_error(b);
     }
-    if (row->kind == Macro_Shape)
+    switch (kind) {
+    case GpMacro_Shape:
         return check_shape(b, n, m, GpLang_Shape);
-    if (row->kind == Macro_Array)
+    case GpMacro_Array:
         return check_shape(b, n, m, GpLang_Array);
-    if (row->kind == Macro_Assert)
+    case GpMacro_Assert:
+    case GpMacro_DebugAssert:
         return check_assert(b, n, m, name);
-    if (row->kind == Macro_Compare)
+    case GpMacro_AssertEq:
+    case GpMacro_AssertNe:
+    case GpMacro_DebugCompare:
         return check_compare(b, n, m, name);
-    if (row->kind == Macro_Panic) {
+    case GpMacro_Panic:
         check_message(b, m->args, 0);
         return gp_ty_never(b->c->types);
+    case GpMacro_Print:
+    case GpMacro_PrintLine:
+        return check_print(b, n, m, name);
     }
-    return check_print(b, n, m, name);
+    gp_unreachable();
 }

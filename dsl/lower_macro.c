@@ -42,37 +42,6 @@ static const char *message(GpLower *lo, GpAstMacro *m, uint32_t at, const char *
     return text ? text : otherwise;
 }
 
-typedef enum MacroKind {
-    Macro_Other,
-    Macro_Assert,
-    Macro_AssertEq,
-    Macro_AssertNe,
-    Macro_Panic,
-    Macro_Print,
-    Macro_PrintLine,
-    Macro_Nothing, /* debug assertions: as rustc -O */
-} MacroKind;
-
-static MacroKind macro_kind(const char *name) {
-    static const struct {
-        const char *name;
-        MacroKind kind;
-    } rows[] = {
-        {"assert", Macro_Assert},      {"debug_assert", Macro_Nothing},
-        {"cuda_tile_assert", Macro_Assert}, {"gpu_assert", Macro_Assert},
-        {"cuda_tile_print", Macro_Print}, {"gpu_printf", Macro_Print},
-        {"print", Macro_Print}, {"println", Macro_PrintLine}, {"eprintln", Macro_PrintLine},
-        {"assert_eq", Macro_AssertEq}, {"debug_assert_eq", Macro_Nothing},
-        {"assert_ne", Macro_AssertNe}, {"debug_assert_ne", Macro_Nothing},
-        {"panic", Macro_Panic},        {"unreachable", Macro_Panic},
-        {"todo", Macro_Panic},         {"unimplemented", Macro_Panic},
-    };
-    for (size_t i = 0; i < GP_COUNT(rows); i++)
-        if (!strcmp(rows[i].name, name))
-            return rows[i].kind;
-    return Macro_Other;
-}
-
 static GpValue *compare_args(GpLower *lo, GpAstMacro *m, GpPred pred) {
     GpValue *x = gp_lower_scalar(lo, m->args.at[0]);
     GpValue *y = gp_lower_scalar(lo, m->args.at[1]);
@@ -159,33 +128,32 @@ GpVal gp_lower_macro(GpLower *lo, GpNode *n) {
     GpAstMacro *m = GP_AS(Macro, n);
     const GpType *t = gp_lower_node_type(lo, n);
     const char *text = gp_lower_text(lo, n->span);
-    MacroKind kind = macro_kind(macro_name(m));
+    GpMacroKind kind;
+    bool is_known = gp_macro_kind(macro_name(m), &kind);
+    gp_assert(is_known);
     if (lo->is_dead)
         return gp_lower_undef(lo, t);
     switch (kind) {
-    case Macro_Assert:
-        if (m->args.len)
-            gp_lower_assert(lo, gp_lower_scalar(lo, m->args.at[0]), n->span,
-                            message(lo, m, 1, text));
+    case GpMacro_Assert:
+        gp_lower_assert(lo, gp_lower_scalar(lo, m->args.at[0]), n->span, message(lo, m, 1, text));
         break;
-    case Macro_AssertEq:
-    case Macro_AssertNe:
-        if (m->args.len >= 2) {
-            GpValue *same = compare_args(lo, m, kind == Macro_AssertEq ? GpPred_Eq : GpPred_Ne);
-            gp_lower_assert(lo, same, n->span, message(lo, m, 2, text));
-        }
+    case GpMacro_AssertEq:
+    case GpMacro_AssertNe: {
+        GpPred pred = kind == GpMacro_AssertEq ? GpPred_Eq : GpPred_Ne;
+        gp_lower_assert(lo, compare_args(lo, m, pred), n->span, message(lo, m, 2, text));
         break;
-    case Macro_Print:
-    case Macro_PrintLine:
-        lower_print(lo, m, kind == Macro_PrintLine);
+    }
+    case GpMacro_Print:
+    case GpMacro_PrintLine:
+        lower_print(lo, m, kind == GpMacro_PrintLine);
         break;
-    case Macro_Nothing:
-        break;
-    case Macro_Panic:
+    case GpMacro_Panic:
         lower_panic(lo, n->span, message(lo, m, 0, text));
         break;
-    case Macro_Other:
-        gp_lower_refuse(lo, n->span, "the macro `%s!`", macro_name(m));
+    case GpMacro_Shape: /* constants */
+    case GpMacro_Array:
+    case GpMacro_DebugAssert:
+    case GpMacro_DebugCompare:
         break;
     }
     return gp_lower_undef(lo, t);

@@ -314,15 +314,6 @@ static void collect_item(GpCollect *k, GpDef *parent, GpNode *item) {
     }
 }
 
-void gp_report_macro(GpCheck *c, GpNode *call) {
-    if (call->kind != GpNode_Macro)
-        return;
-    GpAstPath *path = GP_AS(Path, GP_AS(Macro, call)->path);
-    const char *name = GP_AS(Segment, path->segments.at[path->segments.len - 1])->name->name;
-    gp_primary_label(gp_diag(c->diags, GpDiag_G0223, path->node.span, name),
-                     "not a macro that kernels know");
-}
-
 void gp_collect_items(GpCollect *k, GpDef *parent, GpNodeList items) {
     uint32_t first = k->defs.len;
     for (uint32_t i = 0; i < items.len; i++)

@@ -56,6 +56,19 @@ describe("an application in C", function()
     end)
   end
 
+  it("builds from a checkout as README says", function()
+    if sanitizer ~= "" then return end
+    local readme = sh.read("README.md"):gsub("\n", " ")
+    local line = assert(readme:match("`(cc %-Icore/include app%.c [^`]*)`"))
+    local lua = assert(readme:match("`(%$%(pkg%-config [^`]*lua5%.4%))` behind the rest of that line"))
+    line = line:gsub("%$PWD/build/release", sh.build()):gsub("build/release", sh.build()) .. " -o " .. folder .. "/app"
+    for name, program in pairs(PROGRAMS) do
+      local command = line:gsub("app%.c", "examples/embed/" .. name .. ".c")
+      sh.check(("cd %s && %s %s"):format(sh.quote(sh.root), command, program.packages:find "lua" and lua or ""))
+      assert.is_truthy(sh.check("GPULUA_DEVICE=cpu " .. folder .. "/app"):find(program.prints[1], 1, true))
+    end
+  end)
+
   it("the C header is C99 and C++98, alone", function()
     for _, compile in ipairs { "cc -x c -std=c99", "c++ -x c++ -std=c++98" } do
       sh.check("echo '#include <gpulua.h>' | " .. compile .. " -Wall -Wextra -Wpedantic -Werror -fsyntax-only -Wno-long-long -I " ..

@@ -73,13 +73,26 @@ local function operation_table()
 end
 
 -- "z.load(): the block's own tile." -> what is written, and what it does.
+local function written_of(doc)
+  local written, meaning = doc:match "^(.-): (.+)$"
+  written = (written or doc:gsub("%.$", "")):gsub("|", "\\|")
+  return written, meaning or ""
+end
+
+local function macro_table()
+  local out = { "| written | what it does |\n|---|---|\n" }
+  for _, row in ipairs(def.rows("dsl/builtin_macro.def", "GP_MACRO")) do
+    out[#out + 1] = ("| `%s` | %s |\n"):format(written_of(def.text(row[3])))
+  end
+  return table.concat(out)
+end
+
 local function function_table()
   local out = { "| written | track | what it does |\n|---|---|---|\n" }
   local tracks = { Tile = "tile", Simt = "SIMT", None = "both" }
   for _, row in ipairs(def.rows("dsl/intrinsic.def", "GP_INTRINSIC")) do
-    local doc = row[3]:gsub('^"', ""):gsub('"$', ""):gsub('\\"', '"')
-    local written, meaning = doc:match "^(.-): (.+)$"
-    out[#out + 1] = ("| `%s` | %s | %s |\n"):format((written or doc:gsub("%.$", "")):gsub("|", "\\|"), tracks[row[2]], meaning or "")
+    local written, meaning = written_of(def.text(row[3]))
+    out[#out + 1] = ("| `%s` | %s | %s |\n"):format(written, tracks[row[2]], meaning)
   end
   return table.concat(out)
 end
@@ -89,7 +102,7 @@ local function language_document()
   local file = assert(io.open "docs/language.md")
   local text = file:read "a"
   file:close()
-  for name, made in pairs { operations = operation_table(), functions = function_table() } do
+  for name, made in pairs { operations = operation_table(), macros = macro_table(), functions = function_table() } do
     local mark = ("<!-- %s -->\n"):format(name)
     local first = assert(select(2, text:find(mark, 1, true)))
     local last = assert(text:find("<!-- end -->", first, true))
