@@ -26,6 +26,9 @@ typedef struct GpBound {
     uint32_t count;
 } GpBound;
 
+/* What keeps the accesses to a tensor in order from thread to thread. */
+typedef enum GpOrder { GpOrder_Unknown, GpOrder_None, GpOrder_Barrier } GpOrder;
+
 /* A tensor, unpacked. Offsets count elements. `param` says what is known of it; of one that the
 ** kernel made, no more than a constant stride does. */
 typedef struct GpTensorArg {
@@ -33,6 +36,7 @@ typedef struct GpTensorArg {
     LLVMValueRef base;
     LLVMValueRef dim[GP_MAX_RANK];    /* i32 */
     LLVMValueRef stride[GP_MAX_RANK]; /* i64 */
+    GpOrder order;                    /* GPU tile */
 } GpTensorArg;
 
 typedef struct GpJoin GpJoin;         /* emit_control.c */

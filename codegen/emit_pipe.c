@@ -49,10 +49,17 @@ static LLVMValueRef address(GpEmit *e, uint64_t offset) {
     return gp_pipe_at(e, gp_emit_i32(e, (int64_t)offset));
 }
 
+/* By itself: with the constant in the sum of offsets all places in shared memory are alike to LLVM, whose
+** strength reduction compares each of a kernel's with each. */
+static LLVMValueRef behind(GpEmit *e, LLVMValueRef at, uint64_t bytes) {
+    LLVMValueRef offset = gp_emit_i64(e, (int64_t)bytes);
+    return LLVMBuildInBoundsGEP2(e->b, LLVMInt8TypeInContext(e->ctx), at, &offset, 1, "");
+}
+
 /* The barrier of a stage: `which` is 0 for full and EMPTY for empty. */
 static LLVMValueRef stage_barrier(GpEmit *e, const GpChannel *c, LLVMValueRef stage, int which) {
     LLVMValueRef at = LLVMBuildMul(e->b, stage, gp_emit_i32(e, SLOT), "");
-    return gp_pipe_at(e, LLVMBuildAdd(e->b, at, gp_emit_i32(e, (int64_t)c->barriers + which), ""));
+    return behind(e, gp_pipe_at(e, at), c->barriers + (uint64_t)which);
 }
 
 /* All threads of the block, or of the cluster. */
@@ -173,7 +180,8 @@ static void open_turns(GpEmit *e) {
 
 /* ---- Rings ------------------------------------------------------------------------------- */
 
-/* The counters are memory that LLVM turns into registers. */
+/* The counters are memory that LLVM turns into registers. Each is frozen, so that nobody asks of a place what the
+** stages before it were made of. */
 static void open_rings(GpEmit *e, int64_t parity) {
     for (uint32_t i = 0; i < e->pipe->channel_count; i++) {
         GpChannel *c = &e->pipe->channels[i];
@@ -194,7 +202,8 @@ static void advance(GpEmit *e, const GpChannel *c, LLVMValueRef stage) {
     LLVMValueRef wraps = LLVMBuildICmp(e->b, LLVMIntEQ, next, gp_emit_i32(e, c->stages), "");
     LLVMValueRef phase = read_counter(e, c->phase);
     phase = LLVMBuildXor(e->b, phase, LLVMBuildZExt(e->b, wraps, i32(e), ""), "");
-    LLVMBuildStore(e->b, LLVMBuildSelect(e->b, wraps, gp_emit_i32(e, 0), next, ""), c->stage);
+    next = LLVMBuildSelect(e->b, wraps, gp_emit_i32(e, 0), next, "");
+    LLVMBuildStore(e->b, LLVMBuildFreeze(e->b, next, ""), c->stage);
     LLVMBuildStore(e->b, phase, c->phase);
 }
 
@@ -276,13 +285,12 @@ static void copy_panel(GpEmit *e, const GpFeed *f, uint32_t panel, LLVMValueRef 
     uint32_t count = 0, width = f->panel_bytes / gp_elem_info[f->load->results[0]->type->elem].bytes;
     uint64_t offset = c->offset + f->offset + (uint64_t)panel * f->lines * f->panel_bytes;
     LLVMValueRef at = LLVMBuildMul(e->b, stage, gp_emit_i32(e, (int64_t)c->stage_bytes), "");
-    at = LLVMBuildAdd(e->b, at, gp_emit_i32(e, (int64_t)offset), "");
     if (f->is_shared) {
         LLVMValueRef line = first_line(e, f);
         at = LLVMBuildAdd(e->b, at,
                           LLVMBuildMul(e->b, line, gp_emit_i32(e, f->panel_bytes), ""), "");
     }
-    at = gp_pipe_at(e, at);
+    at = behind(e, gp_pipe_at(e, at), offset);
     LLVMTypeRef cluster = LLVMPointerTypeInContext(e->ctx, 7);
     args[count++] = LLVMBuildAddrSpaceCast(e->b, at, cluster, "");
     args[count++] = stage_barrier(e, c, stage, 0);

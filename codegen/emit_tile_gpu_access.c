@@ -287,9 +287,13 @@ static void note_access(GpInst *inst, void *ud) {
 
 /* Earlier accesses to such a tensor come before this one in every thread. */
 static void order_access(GpEmit *e, const GpInst *inst) {
-    Sharing s = {.e = e, .fn = e->fn, .tensor = inst->operands[0]};
-    gp_ir_walk((GpIrFn *)(uintptr_t)e->fn, GpWalk_Before, note_access, &s);
-    if (s.has_store && s.has_places)
+    GpTensorArg *tensor = &e->tensors[inst->operands[0]->id];
+    if (tensor->order == GpOrder_Unknown) {
+        Sharing s = {.e = e, .fn = e->fn, .tensor = inst->operands[0]};
+        gp_ir_walk((GpIrFn *)(uintptr_t)e->fn, GpWalk_Before, note_access, &s);
+        tensor->order = s.has_store && s.has_places ? GpOrder_Barrier : GpOrder_None;
+    }
+    if (tensor->order == GpOrder_Barrier)
         gp_gpu_barrier(e);
 }
 

@@ -349,6 +349,12 @@ typedef struct Band {
     int64_t first, rows;
 } Band;
 
+/* Whether the row of the band is in it; NULL: all rows are. */
+static LLVMValueRef is_in_band(GpEmit *e, const Product *p, const Band *band, LLVMValueRef row) {
+    bool is_all = band->rows == p->batches * p->m;
+    return is_all ? NULL : LLVMBuildICmp(e->b, LLVMIntULT, row, gp_emit_i64(e, band->rows), "");
+}
+
 /* A block's sums in this band go to shared memory. */
 static void put_band(GpEmit *e, const Share *w, uint32_t turn, const Band *band) {
     const Product *p = w->product;
@@ -357,9 +363,8 @@ static void put_band(GpEmit *e, const Share *w, uint32_t turn, const Band *band)
     for (int64_t i = 0; i < w->parts; i++) {
         LLVMValueRef row = add_const(e, add(e, b->row, w->lane.group), i / 2 * 8 - band->first);
         LLVMValueRef column = add_const(e, add(e, b->column, scale(e, w->lane.quad, 2)), i % 2);
-        LLVMValueRef ok = LLVMBuildICmp(e->b, LLVMIntULT, row, gp_emit_i64(e, band->rows), "");
         LLVMValueRef at = add(e, scale(e, row, p->n), column);
-        GpPlace place = {p->sum, gp_emit_gep(e, p->sum, band->shared, at), ok, sum[i], NULL};
+        GpPlace place = {p->sum, gp_emit_gep(e, p->sum, band->shared, at), is_in_band(e, p, band, row), sum[i], NULL};
         gp_tile_store(e, &place);
     }
 }
@@ -374,9 +379,8 @@ static void take_band(GpEmit *e, const Product *p, const Band *band, LLVMValueRe
         if (last == 2)
             row = add(e, scale(e, c[0], p->m), row);
         row = add_const(e, row, -band->first);
-        LLVMValueRef ok = LLVMBuildICmp(e->b, LLVMIntULT, row, gp_emit_i64(e, band->rows), "");
-        LLVMValueRef at = add(e, scale(e, row, p->n), c[last]);
-        at = LLVMBuildSelect(e->b, ok, at, gp_emit_i64(e, 0), "");
+        LLVMValueRef ok = is_in_band(e, p, band, row), at = add(e, scale(e, row, p->n), c[last]);
+        at = ok ? LLVMBuildSelect(e->b, ok, at, gp_emit_i64(e, 0), "") : at;
         LLVMValueRef v = gp_emit_mem_load(e, p->sum, gp_emit_gep(e, p->sum, band->shared, at));
         out[r] = out[r] ? LLVMBuildSelect(e->b, ok, v, out[r], "") : v;
     }

@@ -19,6 +19,7 @@ typedef struct GpFeed {
     uint32_t lines, width, panel_bytes, panels; /* width: elements of a line, innermost in memory */
     uint64_t offset; /* in a stage */
     struct GpGroup *group; /* pipe.h */
+    struct GpFeed *beside; /* the next of the group */
     uint32_t map;          /* index into GpImage.maps */
     bool is_shared;        /* each block of a cluster loads its part of the lines, for all */
     bool is_swapped; /* of a channel that is held: as GpFeedView has it */

@@ -43,14 +43,24 @@ static bool stays(const Sums *s, const GpValue *v, bool is_made) {
     return *known == STAYS;
 }
 
+/* Values that a walk came by, by id; each walk has a number of its own. */
+typedef struct Seen {
+    uint32_t *by, walk;
+} Seen;
+
+static bool is_seen(Seen *s, const GpValue *v) {
+    bool is_known = s->by[v->id] == s->walk;
+    s->by[v->id] = s->walk;
+    return is_known;
+}
+
 /* Whether the registers of `v`, with which the sums begin, become another value's while the sums are in use: in the
 ** next turn of a loop. */
-static bool is_replaced(GpEmit *e, const GpValue *v, const GpInst *product, uint8_t *seen) {
+static bool is_replaced(GpEmit *e, const GpValue *v, const GpInst *product, Seen *seen) {
     const GpInst *inst = v->inst, *owner = inst ? NULL : v->region->owner;
     Sums s = {e->pipe, product, v, {NULL, NULL}};
-    if (seen[v->id] || (!inst && !owner))
+    if (is_seen(seen, v) || (!inst && !owner))
         return false;
-    seen[v->id] = 1;
     if (owner && owner->op == GpOp_For) {
         for (int i = 0; i < 2; i++)
             s.known[i] = GP_NEW_ARRAY(e->arena, uint8_t, e->fn->next_id);
@@ -71,13 +81,12 @@ static bool is_replaced(GpEmit *e, const GpValue *v, const GpInst *product, uint
 }
 
 /* Whether the value has the registers of `sums`, or begins with them. */
-static bool begins_with(const GpValue *v, const GpValue *sums, uint8_t *seen) {
+static bool begins_with(const GpValue *v, const GpValue *sums, Seen *seen) {
     const GpInst *inst = v->inst;
     if (v == sums)
         return true;
-    if (!inst || seen[v->id])
+    if (!inst || is_seen(seen, v))
         return false;
-    seen[v->id] = 1;
     if (inst->op == GpOp_Mma)
         return begins_with(inst->operands[2], sums, seen);
     bool is_any = inst->op == GpOp_For && begins_with(inst->operands[3 + v->index], sums, seen);
@@ -89,16 +98,16 @@ static bool begins_with(const GpValue *v, const GpValue *sums, uint8_t *seen) {
 }
 
 /* Whether a loop hands the sums on in the place of a value that is in use behind the product. */
-static bool takes_place(GpEmit *e, const GpInst *product) {
+static bool takes_place(GpEmit *e, const GpInst *product, Seen *seen) {
     const GpValue *sums = product->results[0];
     for (const GpInst *loop = product->parent->owner; loop; loop = loop->parent->owner) {
         if (loop->op == GpOp_Loop)
             return true;
         for (uint32_t i = 0; i < loop->result_count && loop->op == GpOp_For; i++) {
             const GpPipeLife *before = &e->pipe->life[loop->regions[0]->params[1 + i]->id];
-            bool is_used = before->last > e->pipe->life[sums->id].first;
-            uint8_t *seen = is_used ? GP_NEW_ARRAY(e->arena, uint8_t, e->fn->next_id) : NULL;
-            if (is_used && begins_with(gp_ir_terminator(loop->regions[0])->operands[i], sums, seen))
+            seen->walk++;
+            if (before->last > e->pipe->life[sums->id].first &&
+                begins_with(gp_ir_terminator(loop->regions[0])->operands[i], sums, seen))
                 return true;
         }
     }
@@ -106,6 +115,9 @@ static bool takes_place(GpEmit *e, const GpInst *product) {
 }
 
 bool gp_pipe_moves_sums(GpEmit *e, const GpInst *product) {
-    uint8_t *seen = GP_NEW_ARRAY(e->arena, uint8_t, e->fn->next_id);
-    return takes_place(e, product) || is_replaced(e, product->operands[2], product, seen);
+    Seen seen = {GP_NEW_ARRAY(e->arena, uint32_t, e->fn->next_id), 0};
+    if (takes_place(e, product, &seen))
+        return true;
+    seen.walk++;
+    return is_replaced(e, product->operands[2], product, &seen);
 }

@@ -11,35 +11,40 @@ enum {
 
 /* ---- Groups and channels ----------------------------------------------------------------- */
 
+/* The products that read a feed, by its place among the feeds. */
 typedef struct Reader {
-    GpPipe *pipe;
-    GpFeed *feed;
     const GpInst *first, *last;
 } Reader;
 
-static void note_reader(GpInst *inst, void *ud) {
-    Reader *r = ud;
+typedef struct Readers {
+    const GpPipe *pipe;
+    Reader *of;
+} Readers;
+
+static void note_readers(GpInst *inst, void *ud) {
+    const Readers *r = ud;
     GpFeedView view;
-    if (inst->op != GpOp_Mma)
-        return;
-    for (uint32_t i = 0; i < 2; i++) {
-        if (!gp_feed_view(&r->pipe->feeds, inst->operands[i], &view) || view.feed != r->feed)
+    for (uint32_t i = 0; i < 2 && inst->op == GpOp_Mma; i++) {
+        if (!gp_feed_view(&r->pipe->feeds, inst->operands[i], &view))
             continue;
-        r->first = r->first ? r->first : inst;
-        r->last = inst;
+        Reader *of = &r->of[view.feed - r->pipe->feeds.at];
+        of->first = of->first ? of->first : inst;
+        of->last = inst;
     }
 }
 
-static GpGroup *find_group(GpPipe *p, const Reader *r) {
+static GpGroup *find_group(GpPipe *p, const GpRegion *region, const Reader *r) {
     for (uint32_t i = 0; i < p->group_count; i++) {
         GpGroup *g = &p->groups[i];
-        if (g->region == r->feed->load->parent && g->first == r->first && g->last == r->last)
+        if (g->region == region && g->first == r->first && g->last == r->last)
             return g;
     }
     GpGroup *g = &p->groups[p->group_count++];
-    *g = (GpGroup){.region = r->feed->load->parent, .first = r->first, .last = r->last};
+    *g = (GpGroup){.region = region, .first = r->first, .last = r->last};
     return g;
 }
+
+static GpFeed *feed_of(const GpPipe *p, const GpInst *load) { return gp_map_get(&p->feeds.of, load); }
 
 /* Of loads that are nested in something and whose products stand beside them the stage is given back where
 ** those were waited for. Otherwise they are anywhere, and it is where the loads' region ends. */
@@ -48,53 +53,46 @@ static bool goes_around(const GpGroup *g) {
 }
 
 static bool make_groups(GpEmit *e, GpPipe *p) {
+    Readers r = {p, GP_NEW_ARRAY(e->arena, Reader, p->feeds.count + 1)};
+    gp_ir_walk((GpIrFn *)(uintptr_t)e->fn, GpWalk_Before, note_readers, &r);
     p->groups = GP_NEW_ARRAY(e->arena, GpGroup, p->feeds.count + 1);
     for (uint32_t i = 0; i < p->feeds.count; i++) {
         GpFeed *f = &p->feeds.at[i];
-        Reader r = {.pipe = p, .feed = f};
-        gp_ir_walk((GpIrFn *)(uintptr_t)e->fn, GpWalk_Before, note_reader, &r);
-        if (!r.first)
+        if (!r.of[i].first)
             return false; /* dead code, which passes remove */
-        GpGroup *g = find_group(p, &r);
+        GpGroup *g = find_group(p, f->load->parent, &r.of[i]);
         f->group = g;
         f->offset = g->bytes;
         g->bytes += gp_feed_bytes(f);
         g->copied += gp_feed_copied(f);
         g->opener = g->opener ? g->opener : f->load;
+        if (g->closer)
+            feed_of(p, g->closer)->beside = f;
         g->closer = f->load;
     }
     return true;
 }
 
-static const GpFeed *next_feed(const GpPipe *p, const GpFeed *f, const GpGroup *g) {
-    for (f = f ? f + 1 : p->feeds.at; f < p->feeds.at + p->feeds.count; f++)
-        if (f->group == g)
-            return f;
-    return NULL;
-}
-
 static bool is_alike(const GpPipe *p, const GpGroup *a, const GpGroup *b) {
-    const GpFeed *f = next_feed(p, NULL, a), *h = next_feed(p, NULL, b);
-    for (; f && h; f = next_feed(p, f, a), h = next_feed(p, h, b))
+    const GpFeed *f = feed_of(p, a->opener), *h = feed_of(p, b->opener);
+    for (; f && h; f = f->beside, h = h->beside)
         if (f->load->operands[0] != h->load->operands[0] ||
             !gp_shape_eq(gp_tile_shape(f->load), gp_tile_shape(h->load)))
             return false;
     return !f && !h;
 }
 
+/* Of two instructions of a region: values are numbered in the order of the program. */
+static bool is_behind(const GpInst *x, const GpInst *y) { return x->results[0]->id > y->results[0]->id; }
+
 /* Whether the region stands between the group's first load and its last product. */
 static bool is_amid(const GpGroup *g, const GpRegion *r) {
-    for (const GpInst *x = g->opener; x != g->last; x = x->next)
-        for (uint32_t i = 0; i < x->region_count; i++)
-            if (gp_pipe_is_inside(r, x->regions[i]))
-                return true;
+    while (r->owner && r->owner->parent != g->region)
+        r = r->owner->parent;
+    for (const GpInst *x = g->opener; r->owner && x != g->last; x = x->next)
+        if (x == r->owner)
+            return true;
     return false;
-}
-
-static bool is_behind(const GpInst *x, const GpInst *last) {
-    while (last && last != x)
-        last = last->next;
-    return last != NULL;
 }
 
 /* Where a region ends nothing of it is in use, so that what goes into a ring first comes out first when

@@ -26,6 +26,7 @@ int64_t gp_pipe_words(const GpPipe *p, const GpIrType *t) {
 
 typedef struct Sums {
     const GpPipe *pipe;
+    const GpRegion *counted; /* last */
     int64_t most;
 } Sums;
 
@@ -67,15 +68,12 @@ static int64_t part_words(GpPipePart part) { return (int64_t)part.blocks * part.
 /* The sums that are added have registers of their own. Where not all of those of a turn fit, a part of
 ** one product's does, the largest that there is room for: larger tiles are loaded less often (tf32 of
 ** 128 x 256 takes 0.75 of the time of 128 x 128 on one H200, and its products read as many bytes). */
-GpPipePart gp_pipe_part(const GpPipe *p, const GpInst *mma) {
+static GpPipePart part_of(const GpPipe *p, const GpInst *mma, Need need) {
     const GpShape *to = &mma->results[0]->type->shape;
     uint32_t turns = (uint32_t)to->dim[0] / (GP_PIPE_BLOCK_ROWS * p->warpgroups), n = (uint32_t)to->dim[1];
     GpPipePart part = {.blocks = turns, .columns = n};
-    if (!gp_wgmma_promotes(mma))
-        return part;
-    Need need = need_of(p, mma->parent);
     int64_t room = gp_pipe_registers(p)->sums - need.kept;
-    if (need.added <= room)
+    if (!gp_wgmma_promotes(mma) || need.added <= room)
         return part;
     part.is_alone = true;
     while (part.blocks > 1 && part_words(part) > room)
@@ -87,6 +85,8 @@ GpPipePart gp_pipe_part(const GpPipe *p, const GpInst *mma) {
     return part;
 }
 
+GpPipePart gp_pipe_part(const GpPipe *p, const GpInst *mma) { return part_of(p, mma, need_of(p, mma->parent)); }
+
 /* With the parts of a product that are issued alone. */
 static int64_t sums_of(const GpPipe *p, const GpRegion *r) {
     Need need = need_of(p, r);
@@ -94,7 +94,7 @@ static int64_t sums_of(const GpPipe *p, const GpRegion *r) {
     for (const GpInst *x = r->first; x; x = x->next) {
         if (x->op != GpOp_Mma)
             continue;
-        GpPipePart part = gp_pipe_part(p, x);
+        GpPipePart part = part_of(p, x, need);
         alone = GP_MAX(alone, part.is_alone ? part_words(part) : 0);
     }
     return need.kept + (alone ? alone : need.added);
@@ -102,12 +102,14 @@ static int64_t sums_of(const GpPipe *p, const GpRegion *r) {
 
 static void count_sums(GpInst *inst, void *ud) {
     Sums *s = ud;
-    if (inst->op == GpOp_Mma)
-        s->most = GP_MAX(s->most, sums_of(s->pipe, inst->parent));
+    if (inst->op != GpOp_Mma || inst->parent == s->counted)
+        return;
+    s->counted = inst->parent;
+    s->most = GP_MAX(s->most, sums_of(s->pipe, inst->parent));
 }
 
 bool gp_pipe_fits_sums(const GpEmit *e, const GpPipe *p) {
-    Sums s = {p, 0};
+    Sums s = {.pipe = p};
     gp_ir_walk((GpIrFn *)(uintptr_t)e->fn, GpWalk_Before, count_sums, &s);
     return s.most <= gp_pipe_registers(p)->sums;
 }
@@ -132,13 +134,6 @@ static void check_reader(GpInst *inst, void *ud) {
         r->feed->is_swapped = view.is_swapped;
         r->is_met = true;
     }
-}
-
-static uint32_t feeds_of(const GpPipe *p, const GpGroup *g) {
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < p->feeds.count; i++)
-        count += p->feeds.at[i].group == g;
-    return count;
 }
 
 /* Of the products that stand beside each other: those in registers. */
@@ -183,7 +178,7 @@ void gp_pipe_find_held(GpEmit *e, GpPipe *p) {
     for (uint32_t i = 0; i < p->feeds.count; i++) {
         GpFeed *f = &p->feeds.at[i];
         GpPipeLife *held = &life[f->load->results[0]->id];
-        Readers r = {.pipe = p, .feed = f, .is_fit = !f->group->channel->is_ring && feeds_of(p, f->group) == 1};
+        Readers r = {.pipe = p, .feed = f, .is_fit = !f->group->channel->is_ring && f->group->opener == f->group->closer};
         gp_ir_walk(fn, GpWalk_Before, check_reader, &r);
         if (!r.is_fit)
             continue;
