@@ -279,6 +279,8 @@ static void check_extents(GpBody *b, const GpNode *n) {
             continue;
         GpDiag *d = gp_diag(b->c->diags, GpDiag_G0254, n->span, gp_ty_name(b->c->arena, n->type));
         gp_primary_label(d, "every extent of a tile is a positive constant");
+        if (!is_known)
+            gp_help(d, "`x.load_like(z)` and `x.load_tile(shape![..], [i])` load a part of a tensor");
         return;
     }
 }

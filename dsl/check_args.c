@@ -89,6 +89,34 @@ static void check_callable(GpBody *b, const GpCallee *c, GpNode *arg, const GpTy
     gp_body_use_fn(b, t->def, arg->span);
 }
 
+/* "max_tile(t, constant(0.0, t.shape()))" for the arguments, where `tile` is a variable; NULL where it is none. */
+const char *gp_body_tile_call(GpBody *b, const char *name, const GpNode *tile, GpNodeList args) {
+    const char *list = "", *like = gp_body_text(b, tile->span);
+    if (tile->kind != GpNode_PathExpr)
+        return NULL;
+    for (uint32_t i = 0; i < args.len; i++) {
+        GpNode *arg = gp_node_bare(args.at[i]);
+        const char *text = gp_body_text(b, args.at[i]->span);
+        const GpAstLit *lit = arg->kind == GpNode_Lit ? GP_AS(Lit, arg) : NULL;
+        const GpType *t = gp_body_head(b, tile->type);
+        bool lacks_point = lit && lit->tok == GpTok_Int && !lit->suffix && gp_ty_is_lang(t, GpLang_Tile) &&
+                           gp_body_is_float(gp_body_head(b, t->args[0].type));
+        if (lit)
+            text = gp_arena_printf(b->c->arena, "constant(%s%s, %s.shape())", text, lacks_point ? ".0" : "", like);
+        list = gp_arena_printf(b->c->arena, "%s%s%s", list, i ? ", " : "", text);
+    }
+    return gp_arena_printf(b->c->arena, "%s(%s)", name, list);
+}
+
+/* From the callee to the parenthesis behind the last argument. */
+static GpSpan call_span(const GpCallee *c, GpNodeList args) {
+    GpSpan last = args.at[args.len - 1]->span;
+    const char *text = last.src->text;
+    uint32_t end = last.off + last.len;
+    end += (uint32_t)strspn(text + end, " \n\t,");
+    return (GpSpan){c->span.src, c->span.off, end + (text[end] == ')') - c->span.off};
+}
+
 /* A call of a function on numbers, as `max`, with a tile: E0277, naming the one on tiles. */
 static bool report_tile(GpBody *b, const GpCallee *c, GpNodeList args, uint32_t at) {
     const GpType *own = c->declared ? c->declared[at] : NULL;
@@ -104,16 +132,13 @@ static bool report_tile(GpBody *b, const GpCallee *c, GpNodeList args, uint32_t 
     const char *name = gp_arena_printf(b->c->arena, "%s_tile", c->def->name->name);
     if (!gp_find_name(b->c, b->fn, gp_intern_cstr(b->c->names, name), GpNs_Value))
         return true;
-    const char *like = gp_body_text(b, args.at[at]->span);
-    for (uint32_t i = 0; i < args.len; i++)
-        if (gp_node_bare(args.at[i])->kind == GpNode_Lit) {
-            gp_help(d,
-                    "`%s` takes numbers; on tiles it is `%s`, where a number is spread: "
-                    "`constant(%s, %s.shape())`",
-                    c->def->name->name, name, gp_body_text(b, args.at[i]->span), like);
-            return true;
-        }
-    gp_help(d, "`%s` takes numbers; on tiles it is `%s`", c->def->name->name, name);
+    const char *call = gp_body_tile_call(b, name, args.at[at], args);
+    if (call && gp_diag_is_kept(d))
+        gp_suggest(d, call_span(c, args), call,
+                   "`%s` takes numbers; on tiles it is `%s`", c->def->name->name, name);
+    else
+        gp_help(d, "`%s` takes numbers; on tiles it is `%s`, where a number is spread: `constant(0.0, t.shape())`",
+                c->def->name->name, name);
     return true;
 }
 

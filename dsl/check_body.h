@@ -141,6 +141,8 @@ GpDiag *gp_body_mismatch(GpBody *b, GpSpan span, const GpType *want, const GpTyp
 void gp_body_help_cast(GpBody *b, GpDiag *d, GpSpan span, const GpType *want, const GpType *got);
 /* `sum(t)`, where there is a reduction of that name. */
 void gp_body_help_reduction(GpBody *b, GpDiag *d, GpSym name);
+/* A call of that function on tiles with these arguments, numbers spread; NULL where `tile` is no variable. */
+const char *gp_body_tile_call(GpBody *b, const char *name, const GpNode *tile, GpNodeList args);
 /* `i32` in backticks, or integer, floating-point number, closure .. */
 const char *gp_body_describe(GpBody *b, const GpType *t);
 

@@ -88,6 +88,9 @@ void gp_body_finish_cast(GpBody *b, GpNode *n) {
             d, "an `as` expression can only be used to convert between primitive types or to "
                "coerce to a specific trait object");
         if (gp_ty_is_lang(from, GpLang_Tile))
-            gp_help(d, "use `convert_tile::<..>(..)` to convert the elements of a tile");
+            gp_suggest(d, n->span,
+                       gp_arena_printf(b->c->arena, "convert_tile::<%s>(%s)", tn,
+                                       gp_body_text(b, operand->span)),
+                       "the elements of a tile are converted by a function");
     }
 }

@@ -106,7 +106,8 @@ static GpNode *find_like(GpBody *b) {
 /* A number where a tile is wanted, a tile where one truth is. */
 static bool help_tile(GpBody *b, GpDiag *d, GpSpan span, const GpType *want, const GpType *got) {
     if (gp_ty_is_lang(got, GpLang_Tile) && want == gp_body_bool(b)) {
-        gp_help(d, "a tile has no one truth: `select(condition, a, b)` chooses element by element");
+        gp_help(d, "a tile has no one truth: `select(condition, a, b)` chooses element by element, and `&` "
+                   "and `|` join conditions");
         return true;
     }
     if (!gp_ty_is_lang(want, GpLang_Tile) || !gp_body_is_number(got))
@@ -142,6 +143,69 @@ static const char *cast_from_constant(const GpType *want, const GpType *got) {
     return are_tiles ? "cast_tile_mut" : "cast_mut";
 }
 
+/* Where a shape is wanted: `[B, 4]`, or one extent that is a constant. */
+static bool is_shape_text(GpBody *b, const GpType *want, const GpType *got, GpSpan span) {
+    char first = gp_body_text(b, span)[0];
+    if (!gp_ty_is_lang(want, GpLang_Shape))
+        return false;
+    return got->kind == GpTy_Array ? first == '['
+                                   : gp_body_is_int(got) && !(first >= 'a' && first <= 'z');
+}
+
+static bool ends_in_get(GpBody *b, GpSpan span) {
+    const char *text = gp_body_text(b, span);
+    size_t len = strlen(text);
+    return len == span.len && len > 6 && strcmp(text + len - 6, ".get()") == 0;
+}
+
+/* The value of a body whose function says nothing of a result. */
+static bool is_result(GpBody *b, GpSpan span, const GpType *want, const GpType *got) {
+    const GpAstFn *fn = b->fn->node && b->fn->node->kind == GpNode_Fn ? GP_AS(Fn, b->fn->node) : NULL;
+    if (!fn || fn->ret || fn->where.len || b->fn->kernel.track != GpTrack_None ||
+        want != gp_ty_unit(b->c->types) || got->has_infer || !fn->body || fn->body->kind != GpNode_Block)
+        return false;
+    const GpNode *tail = GP_AS(Block, fn->body)->tail;
+    return tail && tail->span.src == span.src && tail->span.off == span.off;
+}
+
+/* What is written otherwise: a result, a shape, a list of indices, a witness. */
+static bool help_written(GpBody *b, GpDiag *d, GpSpan span, const GpType *want, const GpType *got) {
+    const char *text = gp_body_text(b, span);
+    if (is_result(b, span, want, got))
+        gp_suggest(d, (GpSpan){span.src, GP_AS(Fn, b->fn->node)->body->span.off, 0},
+                   gp_arena_printf(b->c->arena, "-> %s ", gp_ty_name(b->c->arena, got)),
+                   "say what the function returns");
+    else if (is_shape_text(b, want, got, span))
+        gp_suggest(d, span,
+                   gp_arena_printf(b->c->arena, got->kind == GpTy_Array ? "shape!%s" : "shape![%s]", text),
+                   "a shape is written");
+    else if (want->kind == GpTy_Array && gp_body_is_int(got) && gp_body_is_int(want->inner))
+        gp_suggest(d, span, gp_arena_printf(b->c->arena, "[%s]", text), "there is one for each axis");
+    else if (gp_ty_is_lang(want, GpLang_ThreadIndex) && ends_in_get(b, span))
+        gp_suggest(d, (GpSpan){span.src, span.off + span.len - 6, 6}, "",
+                   "it is taken as the witness that it is");
+    else
+        return false;
+    return true;
+}
+
+/* A reference too few or too many. */
+static bool help_borrow(GpBody *b, GpDiag *d, GpSpan span, const GpType *want, const GpType *got) {
+    GpSpan start = {span.src, span.off, 0};
+    bool takes_any = want->kind == GpTy_Ref && want->inner->kind == GpTy_Infer && got->kind != GpTy_Ref;
+    if (want->kind == GpTy_Ref && !want->is_mut && (want->inner == got || takes_any))
+        gp_suggest(d, start, "&", "consider borrowing here");
+    else if (want->kind == GpTy_Ref && want->is_mut && want->inner == got)
+        gp_suggest(d, start, "&mut ", "consider mutably borrowing here");
+    else if (got->kind == GpTy_Ref && got->inner == want && gp_body_text(b, span)[0] == '&')
+        gp_suggest(d, (GpSpan){span.src, span.off, got->is_mut ? 5 : 1}, "", "remove the borrow");
+    else if (got->kind == GpTy_Ref && got->inner == want && gp_ty_is_copy(want))
+        gp_suggest(d, start, "*", "consider dereferencing the borrow");
+    else
+        return false;
+    return true;
+}
+
 /* The change that makes a simple mistake right; each was tried on the program it answers. */
 static void help_mismatch(GpBody *b, GpDiag *d, GpSpan span, const GpType *want,
                           const GpType *got) {
@@ -151,7 +215,6 @@ static void help_mismatch(GpBody *b, GpDiag *d, GpSpan span, const GpType *want,
     if (!span.src || help_tile(b, d, span, want, got))
         return;
     GpSpan end = {span.src, span.off + span.len, 0};
-    GpSpan start = {span.src, span.off, 0};
     if (gp_body_is_float(want) && got->kind == GpTy_Infer && got->infer == GpInfer_Int) {
         const char *text = gp_body_text(b, span);
         if (text[0] >= '0' && text[0] <= '9' && strspn(text, "0123456789_") == strlen(text))
@@ -162,13 +225,7 @@ static void help_mismatch(GpBody *b, GpDiag *d, GpSpan span, const GpType *want,
     if (cast)
         gp_suggest(d, span, gp_arena_printf(b->c->arena, "%s(%s)", cast, gp_body_text(b, span)),
                    "say that what it points at may be written");
-    else if (want->kind == GpTy_Ref && !want->is_mut && want->inner == got)
-        gp_suggest(d, start, "&", "consider borrowing here");
-    else if (want->kind == GpTy_Ref && want->is_mut && want->inner == got)
-        gp_suggest(d, start, "&mut ", "consider mutably borrowing here");
-    else if (got->kind == GpTy_Ref && got->inner == want && gp_ty_is_copy(want))
-        gp_suggest(d, start, "*", "consider dereferencing the borrow");
-    else
+    else if (!help_written(b, d, span, want, got) && !help_borrow(b, d, span, want, got))
         gp_body_help_cast(b, d, span, want, got);
 }
 

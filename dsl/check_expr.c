@@ -66,6 +66,8 @@ static void report_unresolved(GpBody *b, GpNode *n, GpSym name, const char *what
         gp_suggest(d, n->span, path, "a function of that name is in a module here");
         return;
     }
+    if (gp_help_foreign(d, n->span, name))
+        return;
     GpSym near = similar_local(b, name);
     if (near) {
         gp_suggest(d, n->span, near->name, "a local variable with a similar name exists");
@@ -82,8 +84,12 @@ static void report_unresolved(GpBody *b, GpNode *n, GpSym name, const char *what
 static void help_method(GpBody *b, const GpNode *n, GpSym name, GpDiag *d) {
     GpMethod found;
     const GpType *f32 = gp_ty_elem(b->c->types, GpElem_F32);
-    if (!gp_find_method(b->c, b->fn, f32, name, &found) || found.fn->sig.param_count != 1)
+    if (!gp_find_method(b->c, b->fn, f32, name, &found))
         return;
+    if (found.fn->sig.param_count != 1) {
+        gp_help(d, "numbers have `%s` as a method: `x.%s(y)`", name->name, name->name);
+        return;
+    }
     const char *text = n->span.src->text + n->span.off + n->span.len;
     int depth = 0, len = 0;
     do {
@@ -142,6 +148,8 @@ static bool is_type_name(GpBody *b, GpNode *n, GpSym name) {
     GpDiag *d = gp_diag(b->c->diags, GpDiag_E0423, n->span,
                         gp_arena_printf(b->c->arena, "%s `%s`", kind, name->name));
     gp_primary_label(d, "not a value");
+    if (!def && gp_body_text(b, (GpSpan){n->span.src, n->span.off + n->span.len, 1})[0] == '(')
+        gp_help(d, "numbers are converted by `as`: `x as %s`; tiles by `convert_tile::<%s>(t)`", name->name, name->name);
     return true;
 }
 
@@ -321,7 +329,11 @@ static const GpType *report_index(GpBody *b, GpNode *n, const GpType *base) {
         gp_help(d, "write through the index witness: `if let Some(x) = c.get_mut(idx) { .. }`");
         return gp_body_error(b);
     }
-    gp_diag(b->c->diags, GpDiag_E0608, at, name);
+    GpDiag *d = gp_diag(b->c->diags, GpDiag_E0608, at, name);
+    if (gp_ty_is_lang(base, GpLang_Tensor))
+        gp_help(d, "a tensor is loaded and stored to in tiles: `x.load_tile(shape![..], [i])`, `z.store(tile)`");
+    else if (gp_ty_is_lang(base, GpLang_Tile))
+        gp_help(d, "a tile is worked on as a whole; `extract` and reductions take parts of it");
     return gp_body_error(b);
 }
 

@@ -223,11 +223,11 @@ static const GpType *report_iter(GpBody *b, GpNode *iter, const GpType *t) {
     GpDiag *d = gp_diag(b->c->diags, GpDiag_E0277, iter->span,
                         gp_arena_printf(b->c->arena, "`%s` is not an iterator", name));
     gp_primary_label(d, "`%s` is not an iterator", name);
-    if (gp_body_is_int(t))
-        gp_note(
-            d,
-            "if you want to iterate between `start` until a value `end`, use the exclusive range "
-            "syntax `start..end` or the inclusive range syntax `start..=end`");
+    if (!gp_body_is_int(t))
+        return gp_body_error(b);
+    gp_note(d, "if you want to iterate between `start` until a value `end`, use the exclusive range "
+               "syntax `start..end` or the inclusive range syntax `start..=end`");
+    gp_suggest(d, (GpSpan){iter->span.src, iter->span.off, 0}, "0..", "count up to it");
     return gp_body_error(b);
 }
 

@@ -73,12 +73,22 @@ static const char *trait_text(GpCheck *c, const GpDef *trait, const GpGArg *args
     return *list ? gp_arena_printf(c->arena, "%s<%s>", name, list) : name;
 }
 
+void gp_suggest_bound(GpCheck *c, GpDiag *d, const GpType *self, const char *trait) {
+    const GpDef *generic = self->kind == GpTy_Param ? self->def : NULL;
+    if (!generic || !generic->node || generic->is_impl_trait || generic->is_std)
+        return;
+    GpSpan end = {generic->node->span.src, generic->node->span.off + generic->node->span.len, 0};
+    const char *joint = generic->bound_count ? " +" : ":";
+    gp_suggest(d, end, gp_arena_printf(c->arena, "%s %s", joint, trait), "restrict the type");
+}
+
 static GpDiag *report_bound(GpCheck *c, const GpType *self, const char *trait, GpSpan at) {
     const char *type = gp_ty_name(c->arena, gp_zonk(c, self));
     GpDiag *d = gp_diag(
         c->diags, GpDiag_E0277, at,
         gp_arena_printf(c->arena, "the trait bound `%s: %s` is not satisfied", type, trait));
     gp_primary_label(d, "the trait `%s` is not implemented for `%s`", trait, type);
+    gp_suggest_bound(c, d, self, trait);
     return d;
 }
 

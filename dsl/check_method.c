@@ -83,15 +83,66 @@ static void report_literal(GpBody *b, GpAstMethodCall *m, const GpType *t) {
 }
 
 /* `x.f(y)` where the language has `f(x, y)`. */
-static void suggest_function(GpBody *b, GpDiag *d, GpAstMethodCall *m) {
+static void suggest_function(GpBody *b, GpDiag *d, GpAstMethodCall *m, const GpDef *fn) {
     const char *self = gp_body_text(b, m->receiver->span), *rest = "";
+    const char *name = fn->name->name;
+    bool is_borrowed = fn->sig.params[0]->kind == GpTy_Ref;
     if (m->args.len)
         rest =
             gp_body_text(b, gp_span_join(m->args.at[0]->span, m->args.at[m->args.len - 1]->span));
-    gp_suggest(
-        d, m->node.span,
-        gp_arena_printf(b->c->arena, "%s(%s%s%s)", m->name->name, self, *rest ? ", " : "", rest),
-        "on tiles `%s` is a function", m->name->name);
+    gp_suggest(d, m->node.span,
+               gp_arena_printf(b->c->arena, "%s(%s%s%s%s)", name, is_borrowed ? "&" : "", self,
+                               *rest ? ", " : "", rest),
+               "`%s` is a function", name);
+}
+
+/* `t.max(0.0)` and `t.max()`: of two tiles, and along an axis. */
+static bool help_tile_function(GpBody *b, GpDiag *d, GpAstMethodCall *m) {
+    const char *name = gp_arena_printf(b->c->arena, "%s_tile", m->name->name);
+    if (!gp_find_name(b->c, b->fn, gp_intern_cstr(b->c->names, name), GpNs_Value))
+        return false;
+    if (!m->args.len) {
+        gp_body_help_reduction(b, d, m->name);
+        return true;
+    }
+    GP_VEC(GpNode *) all = {0};
+    GP_PUSH(b->c->arena, &all, m->receiver);
+    for (uint32_t i = 0; i < m->args.len; i++)
+        GP_PUSH(b->c->arena, &all, m->args.at[i]);
+    const char *call = gp_body_tile_call(b, name, m->receiver, (GpNodeList){all.at, all.len});
+    if (call)
+        gp_suggest(d, m->node.span, call, "of two tiles it is `%s`", name);
+    else
+        gp_help(d, "of two tiles it is `%s`; a number is spread: `constant(0.0, t.shape())`", name);
+    return true;
+}
+
+/* A function of the built-in crates that has the name, and takes the receiver first. */
+static const GpDef *function_of(GpBody *b, GpSym name, const GpType *receiver) {
+    const GpDef *fn = gp_find_name(b->c, b->fn, name, GpNs_Value);
+    if (!fn || fn->kind != GpDef_Fn || !fn->is_std || !fn->sig.param_count)
+        return NULL;
+    const GpType *first = fn->sig.params[0];
+    if (first->kind == GpTy_Ref)
+        first = first->inner;
+    bool takes_any = first->kind == GpTy_Param && !first->def->bound_count;
+    bool takes_it = first->kind == GpTy_Adt && receiver->kind == GpTy_Adt && first->def == receiver->def;
+    return takes_any || takes_it ? fn : NULL;
+}
+
+/* What was meant by a method that is none. */
+static void help_unknown_method(GpBody *b, GpDiag *d, GpAstMethodCall *m, const GpType *inner) {
+    bool is_tile = gp_ty_is_lang(inner, GpLang_Tile);
+    const GpDef *fn = function_of(b, m->name, inner);
+    const char *foreign = gp_find_foreign(m->name, GpForeign_Method);
+    if (is_tile && help_tile_function(b, d, m))
+        return;
+    if (fn)
+        suggest_function(b, d, m, fn);
+    else if (foreign && (is_tile || gp_ty_is_lang(inner, GpLang_Tensor)))
+        gp_help(d, "%s", foreign);
+    else if (is_tile)
+        gp_body_help_reduction(b, d, m->name);
 }
 
 static bool is_field(GpBody *b, const GpType *t, GpSym name) {
@@ -106,9 +157,7 @@ static void report_unknown_method(GpBody *b, GpAstMethodCall *m, const GpType *t
     GpSpan at = gp_method_span(m);
     GpDiag *d = gp_diag(b->c->diags, GpDiag_E0599, at, "method", m->name->name,
                         gp_arena_printf(b->c->arena, "%s `%s`", noun_of(t), type));
-    const GpDef *fn =
-        gp_ty_is_lang(inner, GpLang_Tile) ? gp_find_name(b->c, b->fn, m->name, GpNs_Value) : NULL;
-    bool is_function = fn && fn->kind == GpDef_Fn && fn->is_std;
+    bool is_function = function_of(b, m->name, inner) != NULL;
     bool has_field = !is_function && is_field(b, t, m->name);
     bool may_be_near = !is_function && !has_field && gp_diag_is_kept(d);
     GpSym near = may_be_near ? similar_method(b, t, m->name) : NULL;
@@ -116,8 +165,8 @@ static void report_unknown_method(GpBody *b, GpAstMethodCall *m, const GpType *t
         gp_suggest(d, at, near->name, "there is a method `%s` with a similar name", near->name);
     else
         gp_primary_label(d, "method not found in `%s`", type);
-    if (is_function)
-        suggest_function(b, d, m);
+    if (!near)
+        help_unknown_method(b, d, m, inner);
     if (has_field)
         gp_help(d, "`%s` is a field, not a method: remove the arguments", m->name->name);
 }

@@ -207,6 +207,8 @@ static void check_place(GpBody *b, GpNode *place, GpSpan span, Place p, const ch
     GpLocal *l = p.root;
     if (!l || p.is_through || l->is_mut || gp_body_is(b, place->type, GpTy_Error))
         return;
+    if (l->is_param && b->fn->kernel.track != GpTrack_None && gp_ty_is_lang(l->type, GpLang_Tensor))
+        return; /* G0212 */
     GpDiag *d = gp_diag(b->c->diags, GpDiag_E0596, span, gp_arena_printf(b->c->arena, "`%s`", name),
                         "not declared as mutable");
     gp_primary_label(d, "cannot borrow as mutable");

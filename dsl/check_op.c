@@ -172,7 +172,10 @@ static const GpType *report_pair(GpBody *b, const Operation *o, const GpType *l,
     GpDiag *d = gp_diag(b->c->diags, GpDiag_E0277, at, refusal(b, o, ln, rn));
     gp_primary_label(d, "no implementation for `%s %s %s`", ln, spelling, rn);
     const GpType *want = is_tile(l) && l->arg_count ? gp_body_head(b, l->args[0].type) : l;
-    GpNode *lit = gp_node_bare(o->rhs);
+    bool is_right = is_tile(r) && !is_tile(l);
+    GpNode *lit = gp_node_bare(is_right ? o->lhs : o->rhs);
+    if (is_right && r->arg_count)
+        want = gp_body_head(b, r->args[0].type);
     if (gp_body_is_float(want) && lit->kind == GpNode_Lit && GP_AS(Lit, lit)->tok == GpTok_Int &&
         !GP_AS(Lit, lit)->suffix)
         gp_suggest(d, (GpSpan){lit->span.src, lit->span.off + lit->span.len, 0}, ".0",
@@ -215,6 +218,47 @@ static bool is_product(GpBody *b, const GpType *l, const GpType *r) {
            x->dim[1] == y->dim[0];
 }
 
+static const char *shape_macro(GpBody *b, const GpShapeTy *s) {
+    GpText t = {.session = gp_arena_session(b->c->arena)};
+    gp_shapety_print(s, &t); /* {[..]} */
+    const char *text = gp_arena_printf(b->c->arena, "shape!%.*s", (int)t.len - 2, gp_text_cstr(&t) + 1);
+    gp_text_free(&t);
+    return text;
+}
+
+/* `s` with axes of extent 1 put in where it lacks those of `to`; NULL where that is not one certain shape. */
+static const GpShapeTy *spread_axes(GpBody *b, const GpShapeTy *s, const GpShapeTy *to) {
+    const GpConst *one = gp_const_int(b->c->types, 1), *dims[GP_MAX_RANK];
+    uint8_t at = 0;
+    for (uint8_t i = 0; i < to->rank; i++) {
+        bool is_ahead = at < s->rank && (s->dim[at] == to->dim[i] || (s->dim[at] == one && s->rank == to->rank));
+        bool may_skip = s->rank - at < to->rank - i;
+        if (is_ahead && may_skip && i + 1 < to->rank && s->dim[at] == to->dim[i + 1])
+            return NULL;
+        dims[i] = is_ahead ? s->dim[at] : one;
+        at += is_ahead;
+        if (!is_ahead && !may_skip)
+            return NULL;
+    }
+    return at == s->rank ? gp_shape_list(b->c->types, dims, to->rank) : NULL;
+}
+
+/* Makes the tile `n`, of shape `s`, one of shape `to`. */
+static bool suggest_broadcast(GpBody *b, GpDiag *d, const GpNode *n, const GpShapeTy *s, const GpShapeTy *to) {
+    bool takes_method = n->kind == GpNode_PathExpr || n->kind == GpNode_Call || n->kind == GpNode_MethodCall ||
+                        n->kind == GpNode_Paren;
+    if (!takes_method || s->kind != GpShape_List || to->kind != GpShape_List || s->rank > to->rank || !gp_diag_is_kept(d))
+        return false;
+    const GpShapeTy *spread = s->rank ? spread_axes(b, s, to) : s;
+    if (!spread)
+        return false;
+    const char *first = spread == s ? "" : gp_arena_printf(b->c->arena, ".reshape(%s)", shape_macro(b, spread));
+    gp_suggest(d, (GpSpan){n->span.src, n->span.off + n->span.len, 0},
+               gp_arena_printf(b->c->arena, "%s.broadcast(%s)", first, shape_macro(b, to)),
+               "operators on tiles work element by element: repeat it along the other's axes");
+    return true;
+}
+
 static const GpType *report_shapes(GpBody *b, const Operation *o, const GpType *l,
                                    const GpType *r) {
     GpText lt = {.session = gp_arena_session(b->c->arena)}, rt = {.session = lt.session};
@@ -224,9 +268,10 @@ static const GpType *report_shapes(GpBody *b, const Operation *o, const GpType *
     GpDiag *d = gp_diag(b->c->diags, GpDiag_G0150, at, gp_text_cstr(&lt), gp_text_cstr(&rt));
     gp_label(d, o->lhs->span, "a tile of shape `%s`", gp_text_cstr(&lt));
     gp_label(d, o->rhs->span, "a tile of shape `%s`", gp_text_cstr(&rt));
+    const GpShapeTy *x = gp_zonk_arg(b->c, l->args[1]).shape, *y = gp_zonk_arg(b->c, r->args[1]).shape;
     if (o->tok == GpTok_Star && is_product(b, l, r))
         gp_help(d, "operators on tiles work element by element; a product of matrices is `mma(a, b, acc)`");
-    else
+    else if (!suggest_broadcast(b, d, o->lhs, x, y) && !suggest_broadcast(b, d, o->rhs, y, x))
         gp_help(d,
                 "operators on tiles work element by element: bring one side to the other's shape with "
                 "`.reshape(..)` or `.broadcast(..)`");
@@ -529,6 +574,8 @@ static const GpType *check_deref(GpBody *b, GpNode *n, GpNode *operand) {
         return t;
     GpDiag *d = gp_diag(b->c->diags, GpDiag_E0614, n->span, gp_body_name(b, t));
     gp_primary_label(d, "can't be dereferenced");
+    if (n->span.src && n->span.off > 0 && n->span.src->text[n->span.off - 1] == '*')
+        gp_help(d, "a power of tiles is `pow(a, b)`, of numbers `x.powf(y)` or `x.powi(n)`");
     GpNode *bare = gp_node_bare(operand);
     if (!gp_ty_is_lang(t, GpLang_Option))
         return gp_body_error(b);

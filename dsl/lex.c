@@ -305,7 +305,8 @@ static GpTok lex_char(GpLexer *lx, uint32_t start, bool is_byte) {
                                 ? "if you meant to write a byte string literal, use double quotes"
                                 : "character literal may only contain one codepoint";
         gp_primary_label(gp_diag(lx->diags, GpDiag_G0003, span_from(lx, start), wrong), "%s",
-                         count == 0 ? "empty character literal" : "more than one character");
+                         count == 0 ? "empty character literal"
+                                    : "more than one character; a text stands in double quotes");
         return GpTok_Error;
     }
     return is_byte ? GpTok_Byte : GpTok_Char;

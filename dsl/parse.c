@@ -247,6 +247,7 @@ static GpDiag *report_expected(GpParser *p, const char *what, const char *label)
     } else {
         gp_primary_label(d, "%s", label);
     }
+    gp_parser_help_foreign(p, d, what);
     return d;
 }
 

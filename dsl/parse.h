@@ -98,6 +98,8 @@ void gp_parser_park(GpParser *p);
 void gp_parser_unexpected(GpParser *p); /* "expected .., found .." from the noted set; parks */
 /* "expected `what`, found .." with what given; parks. */
 GpDiag *gp_parser_expected(GpParser *p, const char *what);
+/* Adds what other languages write at the current token to a report that expects `what` there. */
+void gp_parser_help_foreign(const GpParser *p, GpDiag *d, const char *what);
 const char *gp_parser_describe(GpParser *p, uint32_t ahead); /* "keyword `let`" */
 /* "`what` are not supported" at span; goes on. */
 void gp_parser_unsupported(GpParser *p, GpSpan span, const char *what);

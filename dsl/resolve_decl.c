@@ -296,6 +296,7 @@ static void visit_bounds(GpNode *n, void *ud) {
                         gp_arena_printf(c->arena, "the trait bound `%s: %s` is not satisfied", type,
                                         trait->name->name));
     gp_primary_label(d, "the trait `%s` is not implemented for `%s`", trait->name->name, type);
+    gp_suggest_bound(c, d, t->args[at].type, trait->name->name);
     if (!t->def->is_std)
         gp_note_at(d, t->def->span, "required by a bound in `%s`", t->def->name->name);
 }

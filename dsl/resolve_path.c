@@ -111,17 +111,36 @@ static GpDef *find_outer_generic(GpDef *scope, GpSym name, GpNamespace ns) {
     return found;
 }
 
-/* The number type that one of C's names means; NULL: it is none of them. */
-static const char *number_of_c(GpSym name) {
-    static const char *const names[][2] = {
-        {"float", "f32"},    {"double", "f64"},   {"half", "f16"},     {"int", "i32"},
-        {"uint", "u32"},     {"unsigned", "u32"}, {"long", "i64"},     {"short", "i16"},
-        {"size_t", "usize"}, {"int32_t", "i32"},  {"uint32_t", "u32"}, {"int64_t", "i64"},
-        {"uint64_t", "u64"}, {"uint8_t", "u8"},   {"int8_t", "i8"},    {"boolean", "bool"}};
-    for (size_t i = 0; i < GP_COUNT(names); i++)
-        if (strcmp(names[i][0], name->name) == 0)
-            return names[i][1];
-    return NULL;
+/* A constant that a type names and nothing declares: what declares it as a generic of the function. */
+static void suggest_generic(GpCheck *c, GpDef *scope, GpSym name, GpDiag *d) {
+    GpDef *fn = scope;
+    while (fn && fn->kind != GpDef_Fn)
+        fn = fn->parent;
+    if (!fn || !fn->node)
+        return;
+    const GpAstFn *ast = GP_AS(Fn, fn->node);
+    const GpDef *type = gp_find_name(c, scope, name, GpNs_Type);
+    const char *text = gp_arena_printf(c->arena, "const %s: i32", name->name);
+    GpSpan at = {fn->span.src, fn->span.off + fn->span.len, 0};
+    if (type && type->kind == GpDef_TypeParam) {
+        gp_suggest(d, type->span, text, "`%s` is a type here; a generic that is a number is", name->name);
+    } else if (ast->generics.len) {
+        GpSpan last = ast->generics.at[ast->generics.len - 1]->span;
+        at = (GpSpan){last.src, last.off + last.len, 0};
+        gp_suggest(d, at, gp_arena_printf(c->arena, ", %s", text), "declare it as a generic");
+    } else {
+        gp_suggest(d, at, gp_arena_printf(c->arena, "<%s>", text), "declare it as a generic");
+    }
+}
+
+/* The nearest constant, of types, and generics where nothing is near. */
+static void help_constant(GpCheck *c, GpDef *scope, GpAstSegment *seg, GpDiag *d) {
+    GpSym near = similar_for(d, c, scope, seg->name, GpNs_Value);
+    const GpDef *def = near ? gp_find_name(c, scope, near, GpNs_Value) : NULL;
+    if (def && def->kind != GpDef_Fn)
+        gp_suggest(d, seg_span(seg), near->name, "a similar name exists");
+    else
+        suggest_generic(c, scope, seg->name, d);
 }
 
 static void report_lone(GpCheck *c, GpDef *scope, GpAstSegment *seg, GpNamespace ns) {
@@ -148,10 +167,12 @@ static void report_lone(GpCheck *c, GpDef *scope, GpAstSegment *seg, GpNamespace
         d = gp_diag(c->diags, GpDiag_E0425, span, "cannot find type", what, "this scope");
     else
         d = gp_diag(c->diags, GpDiag_E0425, span, missing_value(seg_span(seg)), what, "this scope");
-    GpSym near = similar_for(d, c, scope, seg->name, ns);
-    const char *own = ns == GpNs_Type ? number_of_c(seg->name) : NULL;
+    GpSym near = ns == GpNs_Type ? similar_for(d, c, scope, seg->name, ns) : NULL;
+    const char *own = ns == GpNs_Type ? gp_find_foreign(seg->name, GpForeign_Type) : NULL;
     if (own)
         gp_suggest(d, span, own, "the type is called `%s` here", own);
+    else if (ns == GpNs_Value)
+        help_constant(c, scope, seg, d);
     else if (near)
         gp_suggest(d, span, near->name, "a similar name exists");
     gp_note_unknown_globs(c, scope, d);
@@ -169,6 +190,8 @@ static void report_first(GpCheck *c, GpDef *scope, GpAstSegment *seg) {
                         seg->name->name);
     GpDiag *d = gp_diag(c->diags, GpDiag_E0433, seg_span(seg), what);
     GpSym near = similar_for(d, c, scope, seg->name, GpNs_Type);
+    if (gp_help_foreign(d, seg_span(seg), seg->name))
+        near = NULL;
     if (near)
         gp_suggest(d, seg_span(seg), near->name, "a similar name exists");
     gp_primary_label(d, "%s", what);

@@ -499,6 +499,9 @@ static const char *instead_of(const GpType *t, bool is_tile) {
         return "a pointer is to numbers";
     if (form != GpParamForm_Other || inner->kind == GpTy_Error)
         return other_track(form, is_tile);
+    if (t->kind == GpTy_Slice)
+        return is_tile ? "a tile kernel takes tensors: `&Tensor<..>` to read, `&mut Tensor<..>` to write"
+                       : "a slice is borrowed: `&[f32]` to read; `mut c: DisjointSlice<f32>` is written";
     if (gp_ty_is_lang(t, GpLang_Tensor))
         return "a tensor is borrowed: `&Tensor<..>` to read, `&mut Tensor<..>` for the block's own tile";
     if (is_ref && gp_ty_is_lang(inner, GpLang_MappedPartitionMut))

@@ -106,3 +106,30 @@ const char *gp_find_elsewhere(GpCheck *c, GpDef *scope, GpSym name) {
     const GpDef *def = scope ? find_below(c, scope, name, &path, 0) : NULL;
     return def && def->kind == GpDef_Fn ? path : NULL;
 }
+
+/* ---- names of other languages ----------------------------------------------------------------- */
+
+const char *gp_find_foreign(GpSym name, GpForeignKind kind) {
+    static const struct {
+        const char *name;
+        GpForeignKind kind;
+        const char *here;
+    } rows[] = {
+#define GP_FOREIGN(name, kind, here) {#name, GpForeign_##kind, here},
+#include "dsl/foreign.def"
+    };
+    for (size_t i = 0; i < GP_COUNT(rows); i++)
+        if (rows[i].kind == kind && strcmp(rows[i].name, name->name) == 0)
+            return rows[i].here;
+    return NULL;
+}
+
+bool gp_help_foreign(GpDiag *d, GpSpan span, GpSym name) {
+    const char *value = gp_find_foreign(name, GpForeign_Value);
+    const char *word = gp_find_foreign(name, GpForeign_Word);
+    if (value)
+        gp_suggest(d, span, value, "it is called `%s` here", value);
+    else if (word)
+        gp_help(d, "%s", word);
+    return value || word;
+}
