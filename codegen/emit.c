@@ -506,7 +506,7 @@ static void lower_window(GpEmit *e, const GpInst *inst) {
     LLVMTypeRef i64 = LLVMInt64TypeInContext(e->ctx);
     GpIrParam *param = GP_NEW(e->arena, GpIrParam);
     *param = *from->param;
-    param->aligned16 = false;
+    param->aligned16 = e->is_gpu && gp_gpu_takes_vectors(e, inst->results[0]);
     *t = *from;
     t->param = param;
     LLVMValueRef offset = gp_emit_i64(e, 0);

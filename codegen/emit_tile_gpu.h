@@ -34,6 +34,8 @@ LLVMValueRef gp_gpu_dynamic_shared(GpEmit *e);
 const GpLayout **gp_tile_layouts(GpEmit *e);
 bool gp_gpu_is_uniform(const GpValue *v);
 bool gp_gpu_is_addressed(GpOp op); /* an access through addresses */
+/* A whole number that is known to be a multiple. */
+bool gp_gpu_is_multiple(const GpValue *v, uint32_t of);
 /* Runs of 16 bytes of the tensor can be moved at once. */
 bool gp_gpu_takes_vectors(const GpEmit *e, const GpValue *tensor);
 

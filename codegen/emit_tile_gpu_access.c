@@ -53,20 +53,11 @@ static const GpShapeLayout *access_layout(GpEmit *e, const GpInst *inst) {
     return gp_layout_run(l) > gp_layout_run(s->layout) ? gp_gpu_layout(e, l) : s;
 }
 
-static bool is_multiple(const GpValue *v, uint32_t of) {
-    GpScalar k;
-    gp_assert(of != 0);
-    if (gp_ir_const(v, &k))
-        return k.i % of == 0;
-    const GpInst *product = v->inst && v->inst->op == GpOp_Mul ? v->inst : NULL;
-    return product && (is_multiple(product->operands[0], of) || is_multiple(product->operands[1], of));
-}
-
 /* Tiles start at multiples of their extents, those at element coordinates anywhere. */
 static bool starts_on_run(const GpInst *inst, uint32_t run) {
     uint32_t rank = gp_tile_shape(inst)->rank;
     return !inst->by_element || !rank ||
-           is_multiple(inst->operands[(inst->op == GpOp_StoreTile ? 1 : 0) + rank], run);
+           gp_gpu_is_multiple(inst->operands[(inst->op == GpOp_StoreTile ? 1 : 0) + rank], run);
 }
 
 static Access access_of(GpEmit *e, const GpInst *inst) {
@@ -230,14 +221,17 @@ static LLVMValueRef load_elements(GpEmit *e, const Access *a, uint32_t r) {
     return pack_run(e, a->elem, x, a->run);
 }
 
+static LLVMValueRef is_run_inside(GpEmit *e, const Access *a, uint32_t r) {
+    return LLVMBuildAnd(e->b, in_bounds(e, a, r), in_bounds(e, a, r + a->run - 1), "");
+}
+
 /* A run that lies inside whole is loaded as in the interior. */
 static LLVMValueRef load_ragged(GpEmit *e, const Access *a, uint32_t r) {
     if (a->run == 1)
         return load_elements(e, a, r);
     LLVMBasicBlockRef whole = gp_emit_block(e, "whole"), part = gp_emit_block(e, "part");
     LLVMBasicBlockRef join = gp_emit_block(e, "run");
-    LLVMValueRef ok = LLVMBuildAnd(e->b, in_bounds(e, a, r), in_bounds(e, a, r + a->run - 1), "");
-    LLVMBuildCondBr(e->b, ok, whole, part);
+    LLVMBuildCondBr(e->b, is_run_inside(e, a, r), whole, part);
     gp_emit_at(e, whole);
     LLVMValueRef fast = load_run(e, a->elem, register_address(e, a, r), a->run);
     LLVMBuildBr(e->b, join);
@@ -343,6 +337,30 @@ static void store_interior(GpEmit *e, const Access *a, const GpBound *v) {
         gp_gpu_put_run(e, a->elem, register_address(e, a, r), v, r, a->run);
 }
 
+static void store_elements(GpEmit *e, const Access *a, const GpBound *v, uint32_t r) {
+    for (uint32_t i = r; i < r + a->run; i++) {
+        GpPlace p = {a->elem, register_address(e, a, i), in_bounds(e, a, i), gp_gpu_at(v, i), NULL};
+        gp_tile_store(e, &p);
+    }
+}
+
+static void store_ragged(GpEmit *e, const Access *a, const GpBound *v, uint32_t r) {
+    if (a->run == 1) {
+        store_elements(e, a, v, r);
+        return;
+    }
+    LLVMBasicBlockRef whole = gp_emit_block(e, "whole"), part = gp_emit_block(e, "part");
+    LLVMBasicBlockRef join = gp_emit_block(e, "run");
+    LLVMBuildCondBr(e->b, is_run_inside(e, a, r), whole, part);
+    gp_emit_at(e, whole);
+    gp_gpu_put_run(e, a->elem, register_address(e, a, r), v, r, a->run);
+    LLVMBuildBr(e->b, join);
+    gp_emit_at(e, part);
+    store_elements(e, a, v, r);
+    LLVMBuildBr(e->b, join);
+    gp_emit_at(e, join);
+}
+
 void gp_gpu_store(GpEmit *e, const GpInst *inst) {
     if (gp_pipe_store(e, inst))
         return;
@@ -361,11 +379,8 @@ void gp_gpu_store(GpEmit *e, const GpInst *inst) {
     store_interior(e, &a, &v);
     LLVMBuildBr(e->b, join);
     gp_emit_at(e, ragged);
-    for (uint32_t r = 0; r < a.registers; r++) {
-        GpPlace p = {a.elem, register_address(e, &a, r), in_bounds(e, &a, r),
-                     gp_gpu_at(&v, r), NULL};
-        gp_tile_store(e, &p);
-    }
+    for (uint32_t r = 0; r < a.registers; r += a.run)
+        store_ragged(e, &a, &v, r);
     LLVMBuildBr(e->b, join);
     gp_emit_at(e, join);
 }

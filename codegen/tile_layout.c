@@ -125,8 +125,27 @@ static const GpValue *accessed_tile(const GpInst *inst) {
     return inst->op == GpOp_StoreTile ? inst->operands[1] : NULL;
 }
 
-/* Of a tensor that the kernel made nothing is known. */
+bool gp_gpu_is_multiple(const GpValue *v, uint32_t of) {
+    GpScalar k;
+    gp_assert(of != 0);
+    if (gp_ir_const(v, &k))
+        return k.i % of == 0;
+    GpOp op = v->inst ? v->inst->op : GpOp_Const;
+    bool is_sum = op == GpOp_Add || op == GpOp_Sub;
+    if (!is_sum && op != GpOp_Mul)
+        return false;
+    bool is_first = gp_gpu_is_multiple(v->inst->operands[0], of);
+    return is_first == is_sum ? gp_gpu_is_multiple(v->inst->operands[1], of) : is_first;
+}
+
+/* Rows of a window begin where those of its tensor do, or runs further. Of another tensor that the kernel made
+** nothing is known. */
 bool gp_gpu_takes_vectors(const GpEmit *e, const GpValue *tensor) {
+    const GpInst *window = tensor->inst && tensor->inst->op == GpOp_Window ? tensor->inst : NULL;
+    uint32_t rank = tensor->type->shape.rank, vector = 16u / gp_elem_info[tensor->type->elem].bytes;
+    if (window)
+        return rank && gp_gpu_is_multiple(window->operands[rank], vector) &&
+               gp_gpu_takes_vectors(e, window->operands[0]);
     const GpIrParam *p = tensor->inst ? NULL : &e->fn->params[tensor->index];
     return p && p->unit_stride && p->aligned16;
 }
