@@ -1,6 +1,6 @@
 /* The entry points: a compile's arena, its optimized copy of the IR, and the choice of backend. */
 #include "codegen/async.h"
-#include "codegen/pipe.h"
+#include "codegen/emit_tile_gpu.h"
 
 GpCodegen *gp_codegen_new(GpSession *s) {
     GpCodegen *cg = GP_TRY_NEW(s, GpCodegen);
@@ -37,6 +37,14 @@ static GpIrFn *optimized_copy(Compile *c) {
     if (c->target->kind != GpTarget_Interp) /* which runs the function as it is, with all of its sites */
         gp_ir_drop_sites(fn);
     gp_ir_number(fn);
+    return fn;
+}
+
+/* What a backend emits. */
+static GpIrFn *emitted_copy(Compile *c) {
+    GpIrFn *fn = optimized_copy(c);
+    if (c->target->kind == GpTarget_Nvptx && fn->track == GpTrack_Tile)
+        gp_tile_gpu_round(fn);
     return fn;
 }
 
@@ -108,13 +116,13 @@ static GpEmit *open_emit(Compile *c, GpIrFn *fn, uint64_t exchange, GpImage *ima
 
 /* With its loops rotated and split where that can be and the result still fits. */
 static GpEmit *open_best(Compile *c, uint64_t exchange, GpImage *image) {
-    GpEmit *e = open_emit(c, optimized_copy(c), exchange, image);
+    GpEmit *e = open_emit(c, emitted_copy(c), exchange, image);
     bool is_rotated = e->pipe && !gp_pipe_loops_jump(e) && gp_pipe_skew(e);
     bool is_split = e->pipe && gp_pipe_split(e);
     if (!is_rotated && !is_split)
         return e;
     e = open_emit(c, (GpIrFn *)(uintptr_t)e->fn, exchange, image);
-    return e->pipe ? e : open_emit(c, optimized_copy(c), exchange, image);
+    return e->pipe ? e : open_emit(c, emitted_copy(c), exchange, image);
 }
 
 static void compile(GpSession *s, void *ud) {

@@ -177,6 +177,8 @@ LLVMValueRef gp_emit_access(GpEmit *e, const GpInst *inst, LLVMValueRef const *x
 
 /* emit_tile.c: load_tile and store_tile on either backend */
 const GpShape *gp_tile_shape(const GpInst *inst);
+/* The part of it that is in the tensor, and by which tile coordinates count: all but for tiles that were rounded up. */
+const GpShape *gp_tile_extents(const GpInst *inst);
 const GpValue *gp_tile_mask(const GpInst *inst);                     /* NULL without one */
 LLVMValueRef gp_tile_start(GpEmit *e, const GpInst *inst, int axis); /* i64, in elements */
 LLVMValueRef gp_tile_is_inside(GpEmit *e, const GpInst *inst);

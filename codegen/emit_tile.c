@@ -7,6 +7,8 @@ const GpShape *gp_tile_shape(const GpInst *inst) {
                                       : &inst->results[0]->type->shape;
 }
 
+const GpShape *gp_tile_extents(const GpInst *inst) { return inst->part ? inst->part : gp_tile_shape(inst); }
+
 /* Where the tile coordinates start among the operands. */
 static uint32_t first_coord(const GpInst *inst) { return inst->op == GpOp_StoreTile ? 2 : 1; }
 
@@ -20,12 +22,12 @@ LLVMValueRef gp_tile_start(GpEmit *e, const GpInst *inst, int axis) {
     at = LLVMBuildSExt(e->b, at, LLVMInt64TypeInContext(e->ctx), "");
     if (inst->by_element)
         return at;
-    return LLVMBuildNSWMul(e->b, at, gp_emit_i64(e, gp_tile_shape(inst)->dim[axis]), "");
+    return LLVMBuildNSWMul(e->b, at, gp_emit_i64(e, gp_tile_extents(inst)->dim[axis]), "");
 }
 
 LLVMValueRef gp_tile_is_inside(GpEmit *e, const GpInst *inst) {
     const GpTensorArg *t = &e->tensors[inst->operands[0]->id];
-    const GpShape *shape = gp_tile_shape(inst);
+    const GpShape *shape = gp_tile_extents(inst);
     const GpValue *mask = gp_tile_mask(inst);
     LLVMValueRef all = mask ? gp_emit_get(e, mask) : gp_emit_bool(e, true);
     if (inst->is_whole)

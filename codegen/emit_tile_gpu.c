@@ -51,26 +51,42 @@ static void survey_inst(GpInst *inst, void *ud) {
 
 uint32_t gp_tile_gpu_threads(const GpEmit *e) { return e->gpu->threads; }
 
-bool gp_tile_gpu_prepare(GpEmit *e) {
+static Survey survey(const GpIrFn *fn) {
     Survey s = {.least_bytes = 16, .most_bytes = 1};
-    gp_ir_walk((GpIrFn *)(uintptr_t)e->fn, GpWalk_Before, survey_inst, &s);
+    gp_ir_walk((GpIrFn *)(uintptr_t)fn, GpWalk_Before, survey_inst, &s);
+    return s;
+}
+
+static GpBlockShare share_of(const GpIrFn *fn, const Survey *s) {
+    GpBlockShare share = {.threads = LEAST_THREADS, .vector = 16 / s->least_bytes};
+    while (share.vector > 1 && share.vector * s->most_bytes > 32)
+        share.vector /= 2;
+    while (share.threads < USUAL_THREADS && (uint64_t)share.threads * share.vector < s->numel)
+        share.threads *= 2;
+    while (share.threads < MOST_THREADS && s->words / share.threads > USUAL_WORDS)
+        share.threads *= 2;
+    if (fn->schedule.warps)
+        share.threads = LEAST_THREADS;
+    while (share.threads * 2 <= fn->schedule.warps * 32u)
+        share.threads *= 2;
+    share.most_words = (uint64_t)share.threads * MOST_WORDS;
+    return share;
+}
+
+GpBlockShare gp_tile_gpu_share(const GpIrFn *fn) {
+    Survey s = survey(fn);
+    return share_of(fn, &s);
+}
+
+bool gp_tile_gpu_prepare(GpEmit *e) {
+    Survey s = survey(e->fn);
     e->gpu = GP_NEW(e->arena, GpTileGpu);
     if (e->pipe || e->async) {
         e->gpu->threads = e->pipe ? gp_pipe_tile_threads(e->pipe) : e->async->threads;
         e->gpu->of = gp_tile_layouts(e);
         return true;
     }
-    uint32_t vector = 16 / s.least_bytes, threads = LEAST_THREADS;
-    while (vector > 1 && vector * s.most_bytes > 32)
-        vector /= 2;
-    while (threads < USUAL_THREADS && (uint64_t)threads * vector < s.numel)
-        threads *= 2;
-    while (threads < MOST_THREADS && s.words / threads > USUAL_WORDS)
-        threads *= 2;
-    if (e->fn->schedule.warps)
-        threads = LEAST_THREADS;
-    while (threads * 2 <= e->fn->schedule.warps * 32u)
-        threads *= 2;
+    uint32_t threads = share_of(e->fn, &s).threads;
     e->gpu->threads = threads;
     if (s.words / threads <= MOST_WORDS) {
         e->gpu->of = gp_tile_layouts(e);

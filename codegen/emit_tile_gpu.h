@@ -30,6 +30,16 @@ enum { GP_GPU_SHARED = 48 * 1024 }; /* bytes of static shared memory */
 /* Dynamic shared memory, from its start on. */
 LLVMValueRef gp_gpu_dynamic_shared(GpEmit *e);
 
+/* Of a kernel without products: threads of its block, elements that one of them moves at once, and 32-bit words
+** that its largest tile may have. */
+typedef struct GpBlockShare {
+    uint32_t threads, vector;
+    uint64_t most_words;
+} GpBlockShare;
+GpBlockShare gp_tile_gpu_share(const GpIrFn *fn);
+/* tile_round.c: rounds the extents up that threads can not share. */
+void gp_tile_gpu_round(GpIrFn *fn);
+
 /* tile_layout.c: the layout of every tile value, by id. A uniform value is in all of them. */
 const GpLayout **gp_tile_layouts(GpEmit *e);
 bool gp_gpu_is_uniform(const GpValue *v);

@@ -56,6 +56,8 @@ static const GpShapeLayout *access_layout(GpEmit *e, const GpInst *inst) {
 /* Tiles start at multiples of their extents, those at element coordinates anywhere. */
 static bool starts_on_run(const GpInst *inst, uint32_t run) {
     uint32_t rank = gp_tile_shape(inst)->rank;
+    if (rank && gp_tile_extents(inst)->dim[rank - 1] % run != 0)
+        return false;
     return !inst->by_element || !rank ||
            gp_gpu_is_multiple(inst->operands[(inst->op == GpOp_StoreTile ? 1 : 0) + rank], run);
 }
@@ -89,9 +91,26 @@ static LLVMValueRef register_address(GpEmit *e, const Access *a, uint32_t reg) {
     return ptr;
 }
 
+/* The register's element is of the part of the tile that the tensor has; NULL: all are. */
+static LLVMValueRef in_part(GpEmit *e, const Access *a, uint32_t reg) {
+    LLVMValueRef c[GP_MAX_RANK], all = NULL;
+    if (!a->inst->part)
+        return NULL;
+    gp_gpu_coords(e, a->layout, reg, c);
+    for (int x = 0; x < a->layout->shape.rank; x++)
+        if (a->inst->part->dim[x] != a->layout->shape.dim[x]) {
+            LLVMValueRef ok = LLVMBuildICmp(e->b, LLVMIntULT, c[x], gp_emit_i64(e, a->inst->part->dim[x]), "");
+            all = all ? LLVMBuildAnd(e->b, all, ok, "") : ok;
+        }
+    return all;
+}
+
 static LLVMValueRef in_bounds(GpEmit *e, const Access *a, uint32_t reg) {
     const GpValue *mask = gp_tile_mask(a->inst);
     LLVMValueRef c[GP_MAX_RANK], ok = mask ? gp_emit_get(e, mask) : gp_emit_bool(e, true);
+    LLVMValueRef part = in_part(e, a, reg);
+    if (part)
+        ok = LLVMBuildAnd(e->b, ok, part, "");
     gp_gpu_coords(e, a->layout, reg, c);
     for (int x = 0; x < a->layout->shape.rank; x++) {
         LLVMValueRef at = LLVMBuildNSWAdd(e->b, gp_tile_start(e, a->inst, x), c[x], "");
@@ -178,7 +197,7 @@ void gp_gpu_take_run(GpEmit *e, GpElem elem, LLVMValueRef ptr, GpBound *out, uin
 
 void gp_gpu_put_run(GpEmit *e, GpElem elem, LLVMValueRef ptr, const GpBound *v, uint32_t r,
                     uint32_t run) {
-    LLVMValueRef x[MOST_RUN];
+    LLVMValueRef x[MOST_RUN] = {NULL};
     gp_assert(run <= GP_COUNT(x));
     for (uint32_t i = 0; i < run; i++)
         x[i] = gp_gpu_at(v, r + i);
@@ -211,7 +230,7 @@ static LLVMValueRef pad_run(GpEmit *e, const Access *a) {
 
 /* Without a branch per element: half the blocks, and the loads can all be in flight. */
 static LLVMValueRef load_elements(GpEmit *e, const Access *a, uint32_t r) {
-    LLVMValueRef x[MOST_RUN];
+    LLVMValueRef x[MOST_RUN] = {NULL};
     for (uint32_t i = 0; i < a->run; i++) {
         LLVMValueRef ok = in_bounds(e, a, r + i);
         LLVMValueRef ptr =
@@ -259,7 +278,8 @@ static bool is_same_place(GpEmit *e, const GpInst *a, const GpInst *b) {
     const GpShape *shape = gp_tile_shape(a);
     uint32_t first_a = a->op == GpOp_StoreTile ? 2 : 1, first_b = b->op == GpOp_StoreTile ? 2 : 1;
     if (a->operands[0] != b->operands[0] || a->by_element != b->by_element ||
-        !gp_shape_eq(shape, gp_tile_shape(b)) || access_layout(e, a) != access_layout(e, b))
+        !gp_shape_eq(shape, gp_tile_shape(b)) || !gp_shape_eq(gp_tile_extents(a), gp_tile_extents(b)) ||
+        access_layout(e, a) != access_layout(e, b))
         return false;
     for (uint32_t x = 0; x < shape->rank; x++)
         if (a->operands[first_a + x] != b->operands[first_b + x])
@@ -291,6 +311,12 @@ static void order_access(GpEmit *e, const GpInst *inst) {
         gp_gpu_barrier(e);
 }
 
+/* Of a tile inside, what lies beyond its part may be anything: the tensor's first elements are there. */
+static LLVMValueRef load_interior(GpEmit *e, const Access *a, uint32_t r) {
+    LLVMValueRef ptr = register_address(e, a, r), ok = in_part(e, a, r);
+    return load_run(e, a->elem, ok ? LLVMBuildSelect(e->b, ok, ptr, a->tensor->base, "") : ptr, a->run);
+}
+
 /* Runs are joined as they lie in memory: two narrow elements stay in one register. */
 static GpBound load_branches(GpEmit *e, const Access *a) {
     uint32_t runs = a->registers / a->run;
@@ -301,7 +327,7 @@ static GpBound load_branches(GpEmit *e, const Access *a) {
     LLVMBuildCondBr(e->b, gp_tile_is_inside(e, a->inst), interior, edge);
     gp_emit_at(e, interior);
     for (uint32_t k = 0; k < runs; k++)
-        fast[k] = load_run(e, a->elem, register_address(e, a, k * a->run), a->run);
+        fast[k] = load_interior(e, a, k * a->run);
     LLVMBuildBr(e->b, join);
     gp_emit_at(e, edge);
     LLVMBuildCondBr(e->b, is_nonempty(e, a), ragged, join);
@@ -333,8 +359,19 @@ void gp_gpu_load(GpEmit *e, const GpInst *inst) {
 }
 
 static void store_interior(GpEmit *e, const Access *a, const GpBound *v) {
-    for (uint32_t r = 0; r < a->registers; r += a->run)
+    for (uint32_t r = 0; r < a->registers; r += a->run) {
+        LLVMValueRef ok = in_part(e, a, r);
+        LLVMBasicBlockRef inside = ok ? gp_emit_block(e, "inside") : NULL, join = ok ? gp_emit_block(e, "run") : NULL;
+        if (ok) {
+            LLVMBuildCondBr(e->b, ok, inside, join);
+            gp_emit_at(e, inside);
+        }
         gp_gpu_put_run(e, a->elem, register_address(e, a, r), v, r, a->run);
+        if (ok) {
+            LLVMBuildBr(e->b, join);
+            gp_emit_at(e, join);
+        }
+    }
 }
 
 static void store_elements(GpEmit *e, const Access *a, const GpBound *v, uint32_t r) {

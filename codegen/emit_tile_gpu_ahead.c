@@ -26,12 +26,13 @@ static int block_axis(const GpInst *load) {
 /* A run of memory that starts and ends at a multiple of 16 bytes, and that nobody writes. By element
 ** coordinates it starts anywhere. */
 static bool is_row(const GpEmit *e, const GpInst *load) {
-    const GpShape *shape = gp_tile_shape(load);
+    const GpShape *shape = gp_tile_extents(load);
     const GpValue *tensor = load->operands[0];
     for (int a = 0; a + 1 < shape->rank; a++)
         if (shape->dim[a] != 1)
             return false;
-    return shape->rank > 0 && !load->by_element && gp_gpu_takes_vectors(e, tensor) && !e->fn->params[tensor->index].is_written &&
+    return shape->rank > 0 && !load->by_element && !tensor->inst && gp_gpu_takes_vectors(e, tensor) &&
+           !e->fn->params[tensor->index].is_written &&
            shape->dim[shape->rank - 1] * gp_elem_info[tensor->type->elem].bytes % GRANULE == 0;
 }
 
@@ -42,7 +43,7 @@ static LLVMValueRef is_there(GpEmit *e, const GpInst *load, LLVMValueRef later, 
     LLVMValueRef ok = LLVMBuildICmp(e->b, LLVMIntEQ, gp_gpu_thread(e), gp_emit_i32(e, 0), "");
     ok = LLVMBuildAnd(e->b, ok, LLVMBuildICmp(e->b, LLVMIntULT, later, e->grid_dim[0], ""), "");
     for (int a = 0; a < gp_tile_shape(load)->rank; a++) {
-        LLVMValueRef end = LLVMBuildAdd(e->b, start[a], gp_emit_i64(e, gp_tile_shape(load)->dim[a]), "");
+        LLVMValueRef end = LLVMBuildAdd(e->b, start[a], gp_emit_i64(e, gp_tile_extents(load)->dim[a]), "");
         LLVMValueRef dim = LLVMBuildSExt(e->b, t->dim[a], i64, "");
         ok = LLVMBuildAnd(e->b, ok, LLVMBuildICmp(e->b, LLVMIntSLE, end, dim, ""), "");
     }
@@ -52,7 +53,7 @@ static LLVMValueRef is_there(GpEmit *e, const GpInst *load, LLVMValueRef later, 
 static void fetch(GpEmit *e, const GpInst *load, LLVMValueRef const *start) {
     const GpTensorArg *t = &e->tensors[load->operands[0]->id];
     GpElem elem = load->operands[0]->type->elem;
-    const GpShape *shape = gp_tile_shape(load);
+    const GpShape *shape = gp_tile_extents(load);
     LLVMValueRef offset = gp_emit_i64(e, 0);
     for (int a = 0; a < shape->rank; a++)
         offset = LLVMBuildAdd(e->b, offset, gp_gpu_axis_offset(e, t, start[a], a), "");
@@ -78,7 +79,7 @@ void gp_gpu_fetch_ahead(GpEmit *e, const GpInst *load) {
     later = LLVMBuildAdd(e->b, e->block_id[0], later, "");
     for (int a = 0; a < gp_tile_shape(load)->rank; a++)
         start[a] = gp_tile_start(e, load, a);
-    LLVMValueRef extent = gp_emit_i64(e, gp_tile_shape(load)->dim[axis]);
+    LLVMValueRef extent = gp_emit_i64(e, gp_tile_extents(load)->dim[axis]);
     start[axis] = LLVMBuildZExt(e->b, later, LLVMInt64TypeInContext(e->ctx), "");
     start[axis] = LLVMBuildMul(e->b, start[axis], extent, "");
     LLVMBuildCondBr(e->b, is_there(e, load, later, start), ask, go_on);

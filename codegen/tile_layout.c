@@ -158,7 +158,8 @@ static void note_width(GpInst *inst, void *ud) {
     Anchor *a = anchor_of(p, v);
     uint32_t bytes = gp_elem_info[inst->operands[0]->type->elem].bytes;
     a->kind = Kind_Memory;
-    if (!gp_gpu_takes_vectors(p->e, inst->operands[0]))
+    const GpShape *part = inst->part;
+    if (!gp_gpu_takes_vectors(p->e, inst->operands[0]) || (part && part->dim[part->rank - 1] % (16 / bytes) != 0))
         return;
     a->least_bytes = a->least_bytes ? GP_MIN(a->least_bytes, bytes) : bytes;
     a->most_bytes = GP_MAX(a->most_bytes, bytes);

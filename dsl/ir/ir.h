@@ -177,6 +177,8 @@ struct GpInst {
     bool is_reverse;  /* scan */
     bool by_element;  /* load_tile, store_tile */
     bool is_whole;    /* load_tile, store_tile */
+    const GpShape *part; /* load_tile, store_tile, for a backend alone: NULL, or the extents that tile_round.c rounded
+                         ** up: tile coordinates count these, and beyond them is nothing */
     const char *text; /* print; in the function's arena */
 };
 

@@ -19,6 +19,7 @@ local CASES = {
   "cases_mpfr",
   "cases_round",
   "cases_shapes",
+  "cases_widths",
   "cases_control",
   "cases_ranges",
   "cases_tile",
