@@ -203,14 +203,21 @@ static bool is_allowed(const Check *c, GpTouch touch, uint32_t loan) {
     return is_read && l->kind == GpLoan_TwoPhase && !gp_bits_has(c->cur->active, loan);
 }
 
-static bool was_reported(GpBorrows *b, const GpPlace *p, GpSpan span) {
-    const uint32_t key[2] = {p->id, span.off};
-    GpSym sym = gp_intern(b->f->c->names, (const char *)key, sizeof key);
+static GpSym report_key(const GpBorrows *b, const GpPlace *p, uint32_t at) {
+    const uint32_t key[2] = {p->id, at};
+    return gp_intern(b->f->c->names, (const char *)key, sizeof key);
+}
+
+static bool was_reported(GpBorrows *b, const GpPlace *p, uint32_t at) {
+    GpSym sym = report_key(b, p, at);
     if (gp_map_has(&b->reported, sym))
         return true;
     gp_map_set(b->f->c->arena, &b->reported, sym, b);
     return false;
 }
+
+/* Stands for the place of any report of a two-phase loan that could not begin. */
+enum { RESERVED = -1 };
 
 /* The first loan of a list, in the order of the text, that the touch conflicts with. */
 static uint32_t find_conflict(const Check *c, const GpIdVec *open, const GpPlace *p, GpTouch how,
@@ -239,7 +246,9 @@ static void touch(const Check *c, const GpPlace *p, GpTouch how, GpSpan span, ui
         return;
     GpConflict conflict = {c->block, c->step, how, p, span, mine, loan, c->cur->live};
     GpSpan at = how == GpTouch_End ? b->f->loans.at[loan].span : span;
-    if (!was_reported(b, how == GpTouch_End ? b->f->slots.at[p->local].place : p, at))
+    if (how == GpTouch_Reserve)
+        (void)was_reported(b, p, (uint32_t)RESERVED);
+    if (!was_reported(b, how == GpTouch_End ? b->f->slots.at[p->local].place : p, at.off))
         gp_report_conflict(b, &conflict);
 }
 
@@ -252,7 +261,9 @@ static void activate(const Check *c, const GpStep *s) {
             if (!gp_bits_has(c->cur->scope, loan) || gp_bits_has(c->cur->active, loan))
                 continue;
             gp_bits_add(c->cur->active, loan);
-            touch(c, c->b->f->loans.at[loan].place, GpTouch_Mut, s->span, loan);
+            const GpPlace *p = c->b->f->loans.at[loan].place;
+            if (!gp_map_has(&c->b->reported, report_key(c->b, p, (uint32_t)RESERVED)))
+                touch(c, p, GpTouch_Mut, s->span, loan);
         }
     }
 }

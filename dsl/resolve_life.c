@@ -68,7 +68,7 @@ static void visit_names(GpNode *n, void *ud) {
  */
 
 static uint32_t declared_lifetimes(const GpType *t) {
-    if (!t || t->kind != GpTy_Adt || !t->def->node || t->def->is_std)
+    if (!t || t->kind != GpTy_Adt || !t->def->node)
         return 0;
     GpNodeList list = gp_node_generics(t->def->node);
     uint32_t count = 0;

@@ -35,10 +35,10 @@ pub mod core {
     pub struct Tensor<E: ElementType, const S: [i32; N]> {}
 
     #[lang = "Partition"]
-    pub struct Partition<E: ElementType, const S: [i32; N]> {}
+    pub struct Partition<'a, E: ElementType, const S: [i32; N]> {}
 
     #[lang = "PartitionMut"]
-    pub struct PartitionMut<E: ElementType, const S: [i32; N]> {}
+    pub struct PartitionMut<'a, E: ElementType, const S: [i32; N]> {}
 
     // The value of const_array![..], and what the peer writes for it.
     #[lang = "Array"]
@@ -169,19 +169,19 @@ pub mod core {
     impl<A: IntoDim, B: IntoDim, C: IntoDim> Bounds for (A, B, C) {}
 
     #[lang = "BoundedPartition"]
-    pub struct BoundedPartition<E: ElementType, const S: [i32; N]> {}
+    pub struct BoundedPartition<'a, E: ElementType, const S: [i32; N]> {}
     #[lang = "BoundedPartitionMut"]
-    pub struct BoundedPartitionMut<E: ElementType, const S: [i32; N]> {}
+    pub struct BoundedPartitionMut<'a, E: ElementType, const S: [i32; N]> {}
 
-    impl<E: ElementType, const S: [i32; N]> Partition<E, S> {
+    impl<'a, E: ElementType, const S: [i32; N]> Partition<'a, E, S> {
         #[intrinsic = "WithBounds"]
-        pub fn with_bounds<B: Bounds>(self, bounds: B) -> BoundedPartition<E, S>;
+        pub fn with_bounds<B: Bounds>(self, bounds: B) -> BoundedPartition<'a, E, S>;
         #[intrinsic = "PartitionLoad"]
         pub fn load_index(&self, index: PartitionIndex<S>) -> Tile<E, S>;
     }
-    impl<E: ElementType, const S: [i32; N]> PartitionMut<E, S> {
+    impl<'a, E: ElementType, const S: [i32; N]> PartitionMut<'a, E, S> {
         #[intrinsic = "WithBounds"]
-        pub fn with_bounds<B: Bounds>(self, bounds: B) -> BoundedPartitionMut<E, S>;
+        pub fn with_bounds<B: Bounds>(self, bounds: B) -> BoundedPartitionMut<'a, E, S>;
         #[intrinsic(PartitionWrite, "checked")]
         pub fn store_index(&mut self, tile: Tile<E, S>, index: PartitionIndex<S>) -> Token;
     }

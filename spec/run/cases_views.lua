@@ -11,7 +11,8 @@ local KERNELS = [[
   #[tile]
   unsafe fn double_raw(to: *mut f32, from: *mut f32, rows: i32, columns: i32, stride: i32) {
       let x = matrix(from, rows, columns, stride);
-      let mut y = matrix(to, rows, columns, columns).partition_full_mut(shape![4, 8]);
+      let whole = matrix(to, rows, columns, columns);
+      let mut y = whole.partition_full_mut(shape![4, 8]);
       let tile = x.partition(shape![4, 8]).load([program_id(0), program_id(1)]);
       y.store(tile + tile, [program_id(0), program_id(1)]);
   }
@@ -151,7 +152,7 @@ local KERNELS = [[
       let mut m = if flag > 0 { z.partition_mut(shape![4]) } else { y.partition_mut(shape![4]) };
       for i in 0..2 { m.store(constant(7 + i, shape![4]), [i]); }
   }
-  struct Two<const B: i32> { x: Partition<i32, {[B]}>, n: i32 }
+  struct Two<'a, const B: i32> { x: Partition<'a, i32, {[B]}>, n: i32 }
   #[tile]
   fn in_values<const B: i32>(z: &mut Tensor<i32, {[B]}>, a: &Tensor<i32, {[-1]}>, b: &Tensor<i32, {[64]}>, n: i32) {
       let p;
@@ -163,8 +164,8 @@ local KERNELS = [[
       if let Some(q) = o { sum += q.load([0]) * 100; }
       z.store(sum);
   }
-  enum Source<const B: i32> { Of(Partition<i32, {[B]}>, i32), Nothing }
-  fn exchange<const B: i32>(s: Two<B>, x: Partition<i32, {[B]}>) -> Two<B> { Two { x, n: s.n + 1 } }
+  enum Source<'a, const B: i32> { Of(Partition<'a, i32, {[B]}>, i32), Nothing }
+  fn exchange<'a, const B: i32>(s: Two<'a, B>, x: Partition<'a, i32, {[B]}>) -> Two<'a, B> { Two { x, n: s.n + 1 } }
   #[tile]
   fn in_loops<const B: i32>(z: &mut Tensor<i32, {[B]}>, a: &Tensor<i32, {[-1]}>, b: &Tensor<i32, {[64]}>, n: i32) {
       let mut s: Two<B> = Two { x: a.partition(shape![B]), n: 0 };

@@ -28,7 +28,7 @@ fn filled(z: &mut Tensor<f32, {[4]}>, x: &Tensor<f32, {[-1]}>, n: i32) {
     let p = if n > 0 { x.partition(shape![4]) } else { make_partition_view(x, shape![4], padding::Nan, dim_map::Identity, x.token()) };
     z.store(p.load([0]));
 }
-struct Two<const B: i32> { x: Partition<f32, {[B]}>, n: i32 }
+struct Two<'a, const B: i32> { x: Partition<'a, f32, {[B]}>, n: i32 }
 #[tile]
 fn field<const B: i32>(z: &mut Tensor<f32, {[B]}>, a: &Tensor<f32, {[-1]}>, b: &Tensor<f32, {[-1]}>, n: i32) {
     let mut s: Two<B> = Two { x: a.partition(shape![B]), n: 0 };
