@@ -84,6 +84,8 @@ void gp_gpu_fetch_ahead(GpEmit *e, const GpInst *load);
 LLVMValueRef gp_gpu_shuffle(GpEmit *e, GpElem elem, LLVMValueRef v, uint32_t mask);
 LLVMValueRef gp_gpu_shuffle_first(GpEmit *e, GpElem elem, LLVMValueRef v, uint32_t mask);
 void gp_gpu_scan(GpEmit *e, const GpInst *inst);
+/* Of two equal halves, when the result of their cat has layout `l`, so that no element changes its thread; else NULL. */
+const GpLayout *gp_gpu_half_layout(GpEmit *e, const GpInst *cat, const GpLayout *l);
 /* A scan before it, of the same tile, binds this reduction's result. */
 bool gp_gpu_has_total(GpEmit *e, const GpInst *reduce);
 void gp_gpu_mma(GpEmit *e, const GpInst *inst);

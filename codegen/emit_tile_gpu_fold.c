@@ -253,8 +253,37 @@ static GpBound read_back(GpEmit *e, const GpShapeLayout *s, GpElem elem, LLVMVal
     return out;
 }
 
+const GpLayout *gp_gpu_half_layout(GpEmit *e, const GpInst *cat, const GpLayout *l) {
+    const GpShape *first = &cat->operands[0]->type->shape, *second = &cat->operands[1]->type->shape;
+    return gp_shape_eq(first, second) ? gp_layout_narrow(e->arena, l, first) : NULL;
+}
+
+/* Threads that hold the same elements of both halves have both in the result. */
+static bool cat_registers(GpEmit *e, const GpInst *inst, const GpShapeLayout *to) {
+    const GpLayout *half = gp_gpu_half_layout(e, inst, to->layout);
+    if (!half)
+        return false;
+    int32_t extent = (int32_t)inst->operands[0]->type->shape.dim[inst->axis];
+    GpBound out = gp_emit_bound_make(e, gp_layout_registers(to->layout)), from[2];
+    for (uint32_t i = 0; i < 2; i++)
+        from[i] = gp_gpu_convert(e, inst->operands[i], gp_gpu_layout(e, half));
+    for (uint32_t r = 0; r < out.count; r++) {
+        int32_t c[GP_MAX_RANK];
+        uint32_t held = 0;
+        gp_layout_at(to->layout, r, 0, 0, c);
+        bool is_second = c[inst->axis] >= extent;
+        c[inst->axis] -= is_second ? extent : 0;
+        gp_assert(gp_layout_register(half, c, &held));
+        out.at[r] = gp_gpu_at(&from[is_second], held);
+    }
+    e->bound[inst->results[0]->id] = out;
+    return true;
+}
+
 static void emit_cat(GpEmit *e, const GpInst *inst) {
     const GpShapeLayout *to = gp_gpu_layout_of(e, inst->results[0]);
+    if (cat_registers(e, inst, to))
+        return;
     GpElem elem = inst->results[0]->type->elem;
     uint64_t bytes = (uint64_t)numel_of(&to->shape) * gp_elem_info[elem].bytes;
     LLVMValueRef shared = gp_gpu_shared(e, bytes, numel_of(&to->shape), elem);

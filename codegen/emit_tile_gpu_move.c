@@ -246,9 +246,31 @@ GpBound gp_tile_gpu_operand(GpEmit *e, const GpValue *v, const GpValue *as) {
 
 /* Changes of shape */
 
+/* Which part an extract_tile takes along an axis; false: only its thread knows. */
+static bool part_along(const GpInst *extract, int axis, int64_t *part) {
+    int64_t parts = extract->operands[0]->type->shape.dim[axis] / extract->results[0]->type->shape.dim[axis];
+    GpScalar k;
+    *part = 0;
+    if (parts > 1 && !gp_ir_const(extract->operands[1 + axis], &k))
+        return false;
+    if (parts > 1)
+        *part = (int64_t)(uint32_t)k.i % parts;
+    return true;
+}
+
+static bool is_known_part(const GpInst *extract) {
+    int64_t part;
+    for (int a = 0; a < extract->results[0]->type->shape.rank; a++)
+        if (!part_along(extract, a, &part))
+            return false;
+    return true;
+}
+
 const GpLayout *gp_gpu_view_layout(GpEmit *e, const GpInst *inst, const GpLayout *l) {
     if (inst->op == GpOp_Reshape)
         return gp_layout_reshape(e->arena, l, &inst->results[0]->type->shape);
+    if (inst->op == GpOp_ExtractTile)
+        return is_known_part(inst) ? gp_layout_narrow(e->arena, l, &inst->results[0]->type->shape) : NULL;
     return inst->op == GpOp_Permute ? gp_layout_permute(e->arena, l, &inst->perm) : NULL;
 }
 
@@ -262,6 +284,8 @@ const GpLayout *gp_gpu_viewed_layout(GpEmit *e, const GpInst *inst, const GpLayo
             back.axis[inst->perm.axis[k]] = k;
         return gp_layout_permute(e->arena, l, &back);
     }
+    if (inst->op == GpOp_ExtractTile)
+        return is_known_part(inst) ? gp_layout_widen(e->arena, l, from) : NULL;
     if (inst->op != GpOp_Broadcast)
         return NULL;
     for (int a = to->rank - 1; a >= 0; a--)
@@ -273,13 +297,15 @@ const GpLayout *gp_gpu_viewed_layout(GpEmit *e, const GpInst *inst, const GpLayo
 /* Coordinates in the operand of the result's element at `c`. */
 static void view_coord(const GpInst *inst, const int32_t *c, int32_t *at) {
     const GpShape *from = &inst->operands[0]->type->shape, *to = &inst->results[0]->type->shape;
-    int64_t offset = 0;
+    int64_t offset = 0, part = 0;
     for (int k = 0; k < to->rank; k++) {
         offset = offset * to->dim[k] + c[k];
         if (inst->op == GpOp_Permute)
             at[inst->perm.axis[k]] = c[k];
         else if (inst->op == GpOp_Broadcast)
             at[k] = from->dim[k] == 1 ? 0 : c[k];
+        else if (inst->op == GpOp_ExtractTile && part_along(inst, k, &part))
+            at[k] = (int32_t)(part * to->dim[k]) + c[k];
     }
     for (int a = from->rank - 1; a >= 0 && inst->op == GpOp_Reshape; a--) {
         at[a] = (int32_t)(offset % from->dim[a]);

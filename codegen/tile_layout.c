@@ -245,9 +245,24 @@ static void anchor_mma(GpInst *inst, void *ud) {
               gp_gpu_mma_layout(p->e, inst));
 }
 
+static void link_cat(Plan *p, const GpInst *cat) {
+    const GpValue *result = cat->results[0];
+    for (uint32_t i = 0; i < 2; i++) {
+        const GpValue *half = cat->operands[i];
+        Anchor from = *anchor_of(p, half);
+        const GpLayout *l = from.layout ? gp_layout_widen(p->e->arena, from.layout, &result->type->shape) : NULL;
+        pass_on(p, &from, result, l && gp_gpu_half_layout(p->e, cat, l) ? l : NULL);
+        from = *anchor_of(p, result);
+        if (from.layout)
+            pass_on(p, &from, half, gp_gpu_half_layout(p->e, cat, from.layout));
+    }
+}
+
 static void link_inst(GpInst *inst, void *ud) {
     Plan *p = ud;
     GpArena *arena = p->e->arena;
+    if (inst->op == GpOp_Cat)
+        link_cat(p, inst);
     if (inst->op == GpOp_Reduce) {
         const Anchor from = *anchor_of(p, inst->operands[0]);
         if (from.layout)

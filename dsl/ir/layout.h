@@ -73,6 +73,12 @@ const GpLayout *gp_layout_permute(GpArena *arena, const GpLayout *l, const GpPer
 ** is made of, or split into. */
 const GpLayout *gp_layout_reshape(GpArena *arena, const GpLayout *l, const GpShape *shape);
 
+/* Of a tile whose extents are multiples of the layout's: each thread holds the same elements of every part of it. NULL
+** where groups take turns on an axis that grows. */
+const GpLayout *gp_layout_widen(GpArena *arena, const GpLayout *l, const GpShape *shape);
+/* Of the first part of a tile that has `shape`; NULL where not every thread holds all parts' same elements. */
+const GpLayout *gp_layout_narrow(GpArena *arena, const GpLayout *l, const GpShape *shape);
+
 /* The register of lane 0 of warp 0 that holds the element at `coord`; false: none does. */
 bool gp_layout_register(const GpLayout *l, const int32_t *coord, uint32_t *reg);
 /* Every thread holds in `from` what it wants in `to`: register r of `to` is register map[r] of

@@ -58,6 +58,65 @@ const GpLayout *gp_layout_permute(GpArena *arena, const GpLayout *l, const GpPer
     return pick_axes(arena, l, from, l->rank);
 }
 
+static void insert_register(GpLayout *l, int at, int axis) {
+    int count = l->bits[GpLayoutDim_Register]++;
+    gp_assert(count < GP_LAYOUT_BITS);
+    int32_t (*bases)[GP_MAX_RANK] = l->bases[GpLayoutDim_Register];
+    memmove(bases + at + 1, bases + at, (size_t)(count - at) * sizeof bases[0]);
+    memset(bases[at], 0, sizeof bases[0]);
+    bases[at][axis] = l->atom[axis];
+}
+
+/* How many of the lowest registers' bases are of the innermost axis alone: runs begin with them. */
+static int inner_registers(const GpLayout *l) {
+    int count = 0;
+    while (count < l->bits[GpLayoutDim_Register] && is_zero(basis_of(l, GpLayoutDim_Register, count), l->rank - 1))
+        count++;
+    return count;
+}
+
+const GpLayout *gp_layout_widen(GpArena *arena, const GpLayout *l, const GpShape *shape) {
+    GpShape from = gp_layout_shape(l);
+    GpLayout *out = GP_NEW(arena, GpLayout);
+    *out = *l;
+    for (int a = 0; a < l->rank; a++) {
+        if (shape->dim[a] == from.dim[a]) continue;
+        if (gp_layout_group_step(l, a) || shape->dim[a] % from.dim[a] != 0) return NULL;
+        out->repeat[a] *= (int32_t)(shape->dim[a] / from.dim[a]);
+        for (; out->repeat[a] % 2 == 0; out->repeat[a] /= 2, out->atom[a] *= 2)
+            insert_register(out, a == l->rank - 1 ? inner_registers(out) : out->bits[GpLayoutDim_Register], a);
+    }
+    return out;
+}
+
+/* Takes the bits above `limit` of the axis from the registers; false: others have some of them. */
+static bool drop_above(GpLayout *l, int axis, int32_t limit) {
+    for (int d = 0; d < GpLayoutDim_count; d++)
+        for (int i = 0; i < l->bits[d]; i++) {
+            int32_t *basis = l->bases[d][i], coord = basis[axis];
+            if (coord < limit) continue;
+            basis[axis] = 0;
+            if (d != GpLayoutDim_Register || coord % limit != 0 || !is_zero(basis, l->rank)) return false;
+        }
+    l->atom[axis] = limit;
+    l->repeat[axis] = 1;
+    return true;
+}
+
+const GpLayout *gp_layout_narrow(GpArena *arena, const GpLayout *l, const GpShape *shape) {
+    GpShape from = gp_layout_shape(l);
+    GpLayout *out = GP_NEW(arena, GpLayout);
+    *out = *l;
+    for (int a = 0; a < l->rank; a++) {
+        int64_t limit = shape->dim[a];
+        if (limit == from.dim[a]) continue;
+        bool is_part = limit <= l->atom[a] && (limit & (limit - 1)) == 0 && !gp_layout_group_step(l, a);
+        if (!is_part || !drop_above(out, a, (int32_t)limit)) return NULL;
+    }
+    drop_zero_registers(out);
+    return out;
+}
+
 /* Axes of one shape, and of another one, that make up the same part of the row-major offset. */
 typedef struct Part {
     int from[2], to[2]; /* the first, and behind the last: of the old shape, of the new one */

@@ -87,6 +87,27 @@ fn apart<const N: i32>(z: &mut Tensor<i32, {[2, N]}>, x: &Tensor<i32, {[-1, -1]}
     let exchanged: Tile<i32, {[2, N]}> = cat(low, top, 0);
     z.store(flat.reshape(shape![2, N]) + exchanged);
 }
+// Fours taken apart and joined in another order; halves of rows and of columns exchanged.
+#[tile]
+fn parts<E: ElementType, const R: i32, const N: i32>(z: &mut Tensor<E, {[R, 4 * N]}>, y: &mut Tensor<E, {[R, 4 * N]}>, x: &Tensor<E, {[-1, -1]}>, last: i32) {
+    let t = x.load_like(z);
+    let fours = t.reshape(shape![R, N, 4]);
+    let zero = scalar_to_tile(0);
+    let a: Tile<E, {[R, N, 1]}> = extract(fours, [zero, zero, zero]);
+    let b: Tile<E, {[R, N, 1]}> = extract(fours, [zero, zero, scalar_to_tile(1)]);
+    let cd: Tile<E, {[R, N, 2]}> = extract(fours, [zero, zero, scalar_to_tile(1)]);
+    let d: Tile<E, {[R, N, 1]}> = extract(fours, [zero, zero, scalar_to_tile(last)]);
+    let ba: Tile<E, {[R, N, 2]}> = cat(b, a, 2);
+    let moved: Tile<E, {[R, N, 4]}> = cat(cd, ba + d.broadcast(shape![R, N, 2]), 2);
+    z.store(moved.reshape(shape![R, 4 * N]));
+    let left: Tile<E, {[R, 2 * N]}> = extract(t, [zero, zero]);
+    let right: Tile<E, {[R, 2 * N]}> = extract(t, [zero, scalar_to_tile(1)]);
+    let exchanged: Tile<E, {[R, 4 * N]}> = cat(right, left, 1);
+    let both: Tile<E, {[2 * R, 4 * N]}> = cat(exchanged, t, 0);
+    let top: Tile<E, {[R, 4 * N]}> = extract(both, [zero, zero]);
+    let low: Tile<E, {[R, 4 * N]}> = extract(both, [scalar_to_tile(1), zero]);
+    y.store(top - low);
+}
 #[tile]
 fn padded<const N: i32>(z: &mut Tensor<f32, {[1]}>, x: &Tensor<f32, {[-1]}>) {
     let p = make_partition_view(x, shape![N], padding::NegInf, dim_map::Identity, new_token_unordered());
@@ -189,6 +210,18 @@ function CASES.apart(h, k)
   end
 end
 
+function CASES.parts(h, k)
+  for i, s in ipairs { { 1, 256 }, { 4, 8 }, { 3, 24 }, { 12, 10 }, { 2, 96 }, { 8, 128 }, { 1, 3 }, { 6, 50 } } do
+    local R, N = s[1], s[2]
+    local dtype = ({ "bf16", "i32", "f32", "i8", "f64", "u16", "f16", "i64" })[i]
+    local rows, columns = 2 * R, 8 * N - (i % 2) * 2
+    local z, y, x = gpu.zeros({ rows, columns }, dtype), gpu.zeros({ rows, columns }, dtype), whole(rows * columns, dtype):reshape { rows, columns }
+    both(h, ("parts of %d x %d %s"):format(R, 4 * N, dtype), { z, y, x }, function(a, b, c)
+      k.parts:with { N = N }(a:tiles { R, 4 * N }, b:tiles { R, 4 * N }, c, 3):sync()
+    end)
+  end
+end
+
 function CASES.padded(h, k)
   for _, N in ipairs { 200, 1000, 1001 } do
     local x = whole(3 * N - 50, "f32")
@@ -199,7 +232,7 @@ end
 
 return function(h)
   local k
-  for _, name in ipairs { "folds", "scans", "turned", "places", "carried", "rows", "addressed", "apart", "padded" } do
+  for _, name in ipairs { "folds", "scans", "turned", "places", "carried", "rows", "addressed", "apart", "parts", "padded" } do
     h.group("widths." .. name, function()
       math.randomseed(h.seed_of("widths", name))
       k = k or gpu.kernels(KERNELS, "cases_widths")
