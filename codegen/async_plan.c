@@ -30,6 +30,7 @@ typedef struct Survey {
     bool is_fit, has_words; /* all products; some operand comes from registers */
     int64_t rows, columns;  /* of the largest product */
     int64_t most_sums, most_words; /* of products beside each other; of the largest tile */
+    int64_t most_second;           /* words of a second operand that is computed, on its way to shared memory */
 } Survey;
 
 /* Sums of products that stand beside each other are alive together. */
@@ -39,6 +40,15 @@ static int64_t sums_beside(const GpInst *mma) {
         if (x->op == GpOp_Mma && gp_shape_numel(&x->results[0]->type->shape, &numel))
             sum += numel;
     return sum;
+}
+
+static int64_t second_words(const GpInst *mma) {
+    const GpValue *v = mma->operands[1];
+    int64_t numel = 0;
+    while (v->inst && gp_tile_moves(v->inst->op))
+        v = v->inst->operands[0];
+    bool is_loaded = v->inst && v->inst->op == GpOp_LoadTile;
+    return !is_loaded && gp_shape_numel(&v->type->shape, &numel) ? numel : 0;
 }
 
 static void survey_product(Survey *s, const GpInst *mma) {
@@ -52,6 +62,7 @@ static void survey_product(Survey *s, const GpInst *mma) {
         s->columns = to->dim[1];
     }
     s->most_sums = GP_MAX(s->most_sums, sums_beside(mma));
+    s->most_second = GP_MAX(s->most_second, second_words(mma));
 }
 
 static void survey_inst(GpInst *inst, void *ud) {
@@ -87,11 +98,14 @@ static uint32_t fit_across(const Survey *s, uint32_t warps) {
     return best;
 }
 
-/* As many warps as the sums need. With sixteen a thread has half of the registers. */
+/* As many warps as the sums need, and what is computed beside them. With sixteen a thread has half of the registers:
+** those are for sums alone. */
 static bool fit_warps(const GpEmit *e, const Survey *s) {
     uint32_t asked = e->fn->schedule.warps, warps = LEAST_WARPS;
     while (asked ? warps * 2 <= asked : s->most_sums > (int64_t)MOST_SUMS * warps * 32)
         warps *= 2;
+    if (!asked && warps < MOST_WARPS / 2 && s->most_sums + s->most_second > (int64_t)MOST_SUMS * warps * 32)
+        warps = MOST_WARPS / 2;
     while (asked && warps > asked)
         warps /= 2;
     uint32_t most = warps >= MOST_WARPS ? MOST_SUMS / 2 : MOST_SUMS;
