@@ -180,7 +180,10 @@ describe("example", function()
   end)
 
   -- Each compares its result with plain Lua and says so in its last line.
-  for _, name in ipairs { "softmax", "rms_norm", "batch_matmul", "argmax", "histogram", "dropout", "embedding", "flash_attention", "persistent_gemm" } do
+  for _, name in ipairs {
+    "softmax", "rms_norm", "layer_norm_backward", "cross_entropy", "rope", "adamw", "argmax", "top_k", "histogram", "dropout", "embedding",
+    "batch_matmul", "grouped_gemm", "quantized_gemm", "persistent_gemm", "flash_attention",
+  } do
     it(name, function() assert.are.equal("as in Lua", run(name):match "([^\n]*)\n$") end)
   end
 
