@@ -42,6 +42,8 @@ const char *gp_bind_shape(GpBinder *b, const GpShape *s);
 
 /* ---- bind_generic.c */
 void gp_bind_named(GpBinder *b, const GpNamedArg *named, uint32_t count);
+/* Nothing decided it yet. */
+bool gp_bind_is_open(const GpBinder *b, const GpDef *generic);
 /* Makes a generic what the current argument says; false after a report. */
 bool gp_bind_set_elem(GpBinder *b, const GpDef *generic, GpElem elem);
 bool gp_bind_set_int(GpBinder *b, const GpDef *generic, int64_t value);

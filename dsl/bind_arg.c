@@ -96,7 +96,8 @@ static bool match_elem(GpBinder *b, const GpType *t, GpElem elem) {
     return false;
 }
 
-/* A lone generic takes the extent; anything else is compared once all generics are known. */
+/* A lone generic takes the extent, one times a number what makes the extent if nothing else decided it; anything else is
+** compared once all generics are known. */
 static bool match_extent(GpBinder *b, const GpConst *c, int64_t extent, int axis, const char *what,
                          bool is_second) {
     int64_t want;
@@ -109,10 +110,13 @@ static bool match_extent(GpBinder *b, const GpConst *c, int64_t extent, int axis
                          (long long)extent);
         return false;
     }
-    bool is_lone = c->term_count == 1 && c->terms[0].factor == 1 && c->terms[0].atom_count == 1 &&
-                   c->terms[0].atoms[0].index < 0;
-    gp_assert(!is_second || !is_lone);
-    return is_lone ? gp_bind_set_int(b, c->terms[0].atoms[0].param, extent) : true;
+    bool is_one = c->term_count == 1 && c->terms[0].atom_count == 1 && c->terms[0].atoms[0].index < 0;
+    int64_t factor = is_one ? c->terms[0].factor : 0;
+    gp_assert(!is_second || factor != 1);
+    if (factor < 1 || extent % factor != 0)
+        return true;
+    const GpDef *generic = c->terms[0].atoms[0].param;
+    return factor > 1 && !gp_bind_is_open(b, generic) ? true : gp_bind_set_int(b, generic, extent / factor);
 }
 
 /* The tensor's generic `arg`, a shape, against one of the host. */

@@ -178,6 +178,10 @@ static bool set(GpBinder *b, const GpDef *generic, GpGArg value) {
     return false;
 }
 
+bool gp_bind_is_open(const GpBinder *b, const GpDef *generic) {
+    return b->origin[index_of(b, generic)] == GP_BOUND_NOT;
+}
+
 bool gp_bind_set_elem(GpBinder *b, const GpDef *generic, GpElem elem) {
     return set(b, generic, (GpGArg){.kind = GpGArg_Type, .type = gp_ty_elem(b->types, elem)});
 }

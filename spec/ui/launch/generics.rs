@@ -22,3 +22,13 @@ fn both<const B: i32>(z: &mut Tensor<f32, {[B]}>, y: &mut Tensor<f32, {[B]}>, x:
 // two partitions, two values of B; an extent that is not 2 * B
 //@ call both(part f32 [64] tile [16], part f32 [64] tile [32], tensor f32 [32])
 //@ call both(part f32 [64] tile [16], part f32 [64] tile [16], tensor f32 [16])
+
+// a number times a generic decides it where nothing else does
+#[tile]
+fn pairs<const D: i32>(z: &mut Tensor<f32, {[1, 2 * D]}>, x: &Tensor<f32, {[-1, 2 * D]}>) {
+    z.store(x.load_like(z));
+}
+//@ call pairs(part f32 [4, 64] tile [1, 64], tensor f32 [4, 64])
+//@ call pairs(part f32 [4, 63] tile [1, 63], tensor f32 [4, 63])
+//@ call pairs(part f32 [4, 64] tile [1, 64], tensor f32 [4, 32])
+//@ call pairs{D = 16}(part f32 [4, 64] tile [1, 64], tensor f32 [4, 64])
