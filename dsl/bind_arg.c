@@ -113,8 +113,12 @@ static bool match_extent(GpBinder *b, const GpConst *c, int64_t extent, int axis
     bool is_one = c->term_count == 1 && c->terms[0].atom_count == 1 && c->terms[0].atoms[0].index < 0;
     int64_t factor = is_one ? c->terms[0].factor : 0;
     gp_assert(!is_second || factor != 1);
-    if (factor < 1 || extent % factor != 0)
+    if (factor < 1)
         return true;
+    if (extent % factor != 0) {
+        gp_bind_mismatch(b, "the extent on axis %d, %lld, is no multiple of %lld", axis, (long long)extent, (long long)factor);
+        return false;
+    }
     const GpDef *generic = c->terms[0].atoms[0].param;
     return factor > 1 && !gp_bind_is_open(b, generic) ? true : gp_bind_set_int(b, generic, extent / factor);
 }
