@@ -1,6 +1,7 @@
 /* Whether a kernel's operands come by cp.async, and how their tiles share shared memory. */
 #include "codegen/async.h"
 #include "codegen/emit_tile_gpu.h"
+#include "codegen/fragment.h"
 
 enum {
     LEAST_STAGES = 2,
@@ -8,8 +9,7 @@ enum {
     MOST_STAGES = 4,
     LEAST_WARPS = 4,
     MOST_WARPS = 16,
-    BLOCK_ROWS = 16, /* of a product's sums, that a warp takes at a time; as many columns */
-    MOST_SUMS = 128, /* registers of a thread that hold sums */
+    MOST_SUMS = 128,  /* registers of a thread that hold sums */
     MOST_LINE = 1024 /* bytes of a tile's line */
 };
 
@@ -88,8 +88,8 @@ static uint32_t fit_across(const Survey *s, uint32_t warps) {
     int64_t least = INT64_MAX;
     for (uint32_t across = 1; across <= (s->has_words ? 1 : warps); across *= 2) {
         int64_t down = warps / across;
-        int64_t edge = GP_MAX(s->rows / down, (int64_t)BLOCK_ROWS) +
-                       GP_MAX(s->columns / across, (int64_t)BLOCK_ROWS);
+        int64_t edge = GP_MAX(s->rows / down, (int64_t)GP_FRAGMENT_ROWS) +
+                       GP_MAX(s->columns / across, (int64_t)GP_FRAGMENT_ROWS);
         if (edge < least) {
             least = edge;
             best = across;
@@ -102,14 +102,14 @@ static uint32_t fit_across(const Survey *s, uint32_t warps) {
 ** those are for sums alone. */
 static bool fit_warps(const GpEmit *e, const Survey *s) {
     uint32_t asked = e->fn->schedule.warps, warps = LEAST_WARPS;
-    while (asked ? warps * 2 <= asked : s->most_sums > (int64_t)MOST_SUMS * warps * 32)
+    while (asked ? warps * 2 <= asked : s->most_sums > (int64_t)MOST_SUMS * warps * GP_GPU_LANES)
         warps *= 2;
     if (!asked && warps < MOST_WARPS / 2 && s->most_sums + s->most_second > (int64_t)MOST_SUMS * warps * 32)
         warps = MOST_WARPS / 2;
     while (asked && warps > asked)
         warps /= 2;
     uint32_t most = warps >= MOST_WARPS ? MOST_SUMS / 2 : MOST_SUMS;
-    s->async->threads = warps * 32;
+    s->async->threads = warps * GP_GPU_LANES;
     s->async->across = fit_across(s, warps);
     return warps <= MOST_WARPS && s->most_sums <= (int64_t)most * s->async->threads &&
            s->most_words <= (int64_t)most * s->async->threads;
@@ -235,14 +235,13 @@ void gp_async_plan(GpEmit *e) {
         return;
     GpAsync *a = GP_NEW(e->arena, GpAsync);
     Survey s = {.e = e, .async = a, .is_fit = true};
-    GpIrFn *fn = (GpIrFn *)(uintptr_t)e->fn;
     a->exchange_room = e->exchange_room;
     gp_feeds_find(e, &a->feeds, can_feed);
-    gp_ir_walk(fn, GpWalk_Before, survey_inst, &s);
+    gp_ir_walk(e->fn, GpWalk_Before, survey_inst, &s);
     if (!s.is_fit || !s.products || !fit_warps(e, &s))
         return;
     a->loops = GP_NEW_ARRAY(e->arena, GpAsyncLoop, s.loops + 1);
-    gp_ir_walk(fn, GpWalk_Before, add_loop, &s);
+    gp_ir_walk(e->fn, GpWalk_Before, add_loop, &s);
     e->async = a;
     if (!a->loop_count || !fit_stages(e))
         e->async = NULL;

@@ -123,9 +123,7 @@ static LLVMTypeRef i32(GpEmit *e) { return LLVMInt32TypeInContext(e->ctx); }
 static LLVMTypeRef i64(GpEmit *e) { return LLVMInt64TypeInContext(e->ctx); }
 
 static LLVMValueRef load_at(GpEmit *e, LLVMTypeRef type, LLVMValueRef base, uint32_t offset) {
-    LLVMValueRef at = gp_emit_i64(e, offset);
-    LLVMValueRef ptr = LLVMBuildInBoundsGEP2(e->b, LLVMInt8TypeInContext(e->ctx), base, &at, 1, "");
-    return LLVMBuildLoad2(e->b, type, ptr, "");
+    return LLVMBuildLoad2(e->b, type, gp_emit_behind(e, base, offset), "");
 }
 
 /* A counting loop under construction: from 0 while below `end`. */

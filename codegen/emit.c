@@ -134,6 +134,10 @@ LLVMValueRef gp_emit_gep(GpEmit *e, GpElem elem, LLVMValueRef ptr, LLVMValueRef 
     return LLVMBuildInBoundsGEP2(e->b, gp_emit_mem_type(e, elem), ptr, &index, 1, "");
 }
 
+LLVMValueRef gp_emit_behind(GpEmit *e, LLVMValueRef ptr, int64_t bytes) {
+    return gp_emit_gep(e, GpElem_U8, ptr, gp_emit_i64(e, bytes));
+}
+
 LLVMValueRef gp_emit_intrinsic(GpEmit *e, const char *name, LLVMTypeRef type, LLVMValueRef *args,
                                uint32_t count) {
     unsigned id = LLVMLookupIntrinsicID(name, strlen(name));

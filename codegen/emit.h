@@ -11,6 +11,7 @@
 
 #include "codegen/codegen.h"
 #include "codegen/llvm_shim.h"
+#include "core/gpu.h"
 #include "dsl/ir/layout.h"
 
 struct GpCodegen {
@@ -115,6 +116,7 @@ void gp_emit_mem_store(GpEmit *e, GpElem elem, LLVMValueRef v, LLVMValueRef ptr)
 LLVMValueRef gp_emit_to_mem(GpEmit *e, GpElem elem, LLVMValueRef v);
 LLVMValueRef gp_emit_from_mem(GpEmit *e, GpElem elem, LLVMValueRef v);
 LLVMValueRef gp_emit_gep(GpEmit *e, GpElem elem, LLVMValueRef ptr, LLVMValueRef index);
+LLVMValueRef gp_emit_behind(GpEmit *e, LLVMValueRef ptr, int64_t bytes);
 /* A call of intrinsic `name`, overloaded on `type` unless NULL. */
 LLVMValueRef gp_emit_intrinsic(GpEmit *e, const char *name, LLVMTypeRef type, LLVMValueRef *args,
                                uint32_t count);
@@ -242,6 +244,8 @@ bool gp_device_math_link(GpEmit *e);
 /* target.c */
 const char *gp_target_cpu(const GpTarget *t); /* "sm_90a" */
 uint64_t gp_target_shared(const GpTarget *t); /* bytes of shared memory that a block can have */
+/* Blocks of so many threads, with so many registers each, that a multiprocessor runs at once. */
+uint32_t gp_target_blocks(const GpTarget *t, uint32_t threads, uint32_t registers);
 /* Every operation of the function has code for the target; else false with diagnostics. */
 bool gp_target_check_ops(const GpIrFn *fn, const GpTarget *t, GpDiags *diags);
 

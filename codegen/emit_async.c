@@ -6,9 +6,8 @@
 ** tensor is filled with zeros. */
 #include "codegen/async.h"
 #include "codegen/emit_tile_gpu.h"
+#include "codegen/fragment.h"
 #include "codegen/inline_ptx.h"
-
-enum { REPEAT = 8 }; /* lines, of any swizzle */
 
 static LLVMTypeRef i32(GpEmit *e) { return LLVMInt32TypeInContext(e->ctx); }
 static LLVMTypeRef i64(GpEmit *e) { return LLVMInt64TypeInContext(e->ctx); }
@@ -22,7 +21,7 @@ static LLVMValueRef is_below(GpEmit *e, LLVMValueRef x, LLVMValueRef limit) {
 }
 
 LLVMValueRef gp_async_at(GpEmit *e, LLVMValueRef offset) {
-    return LLVMBuildInBoundsGEP2(e->b, LLVMInt8TypeInContext(e->ctx), e->async->shared, &offset, 1, "");
+    return gp_emit_gep(e, GpElem_U8, e->async->shared, offset);
 }
 
 /* The same value, of which nothing is known: what is computed from it stays here. Outside of
@@ -143,14 +142,13 @@ typedef struct Chunk {
 static Chunk chunk_at(GpEmit *e, const Copy *c, LLVMValueRef from, LLVMValueRef global) {
     LLVMValueRef line = add(e, c->line, from);
     Chunk k = {.line = LLVMBuildTrunc(e->b, line, i32(e), ""), .global = global};
-    if (c->lines % REPEAT) {
+    if (c->lines % GP_SWIZZLE_LINES) {
         k.shared = gp_async_at(e, add(e, c->to, place_chunk(e, c, line)));
         return k;
     }
     LLVMValueRef behind = LLVMBuildTrunc(e->b, from, i32(e), "");
     behind = LLVMBuildMul(e->b, behind, gp_emit_i32(e, c->feed->panel_bytes), "");
-    k.shared = LLVMBuildInBoundsGEP2(e->b, LLVMInt8TypeInContext(e->ctx), gp_async_at(e, add(e, c->to, c->own)),
-                                     &behind, 1, "");
+    k.shared = gp_emit_gep(e, GpElem_U8, gp_async_at(e, add(e, c->to, c->own)), behind);
     return k;
 }
 
@@ -167,11 +165,6 @@ static void call_copy(GpEmit *e, uint32_t bytes, bool has_size, LLVMValueRef *ar
     const char *name = gp_arena_printf(e->arena, "llvm.nvvm.cp.async.%s.shared.global.%u%s", cache, bytes,
                                        has_size ? ".s" : "");
     gp_emit_intrinsic(e, name, NULL, args, has_size ? 3 : 2);
-}
-
-static LLVMValueRef shared_part(GpEmit *e, LLVMValueRef ptr, int64_t bytes) {
-    LLVMValueRef at = gp_emit_i32(e, bytes);
-    return LLVMBuildInBoundsGEP2(e->b, LLVMInt8TypeInContext(e->ctx), ptr, &at, 1, "");
 }
 
 /* Of a piece that begins `first` elements behind the chunk's first, the bytes that lie in the tensor. */
@@ -193,7 +186,7 @@ typedef struct Way {
 static void copy_pieces(GpEmit *e, const Copy *c, const Chunk *k, Way way) {
     for (uint32_t at = 0; at < GP_FEED_CHUNK_BYTES; at += way.piece) {
         LLVMValueRef from = gp_emit_gep(e, c->elem, k->global, gp_emit_i64(e, at / c->bytes));
-        LLVMValueRef args[3] = {shared_part(e, k->shared, at), from};
+        LLVMValueRef args[3] = {gp_emit_behind(e, k->shared, at), from};
         if (!way.is_inside) {
             args[2] = bytes_inside(e, c, k, at / c->bytes, way.piece);
             LLVMValueRef some = LLVMBuildICmp(e->b, LLVMIntNE, args[2], gp_emit_i32(e, 0), "");
@@ -503,7 +496,7 @@ void gp_async_open(GpEmit *e) {
     if (!e->async)
         return;
     e->async->shared = gp_gpu_dynamic_shared(e);
-    LLVMTypeRef bytes = LLVMArrayType2(i32(e), GP_FEED_CHUNK_BYTES / 4);
+    LLVMTypeRef bytes = LLVMArrayType2(i32(e), GP_FEED_CHUNK_BYTES / GP_GPU_WORD_BYTES);
     LLVMValueRef zeros = LLVMAddGlobalInAddressSpace(e->module, bytes, "gp_zeros", 1);
     LLVMSetLinkage(zeros, LLVMInternalLinkage);
     LLVMSetGlobalConstant(zeros, true);

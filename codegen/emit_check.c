@@ -8,8 +8,7 @@
 #include <stddef.h>
 
 static LLVMValueRef field(GpEmit *e, LLVMValueRef mailbox, size_t offset) {
-    LLVMValueRef at = gp_emit_i64(e, (int64_t)offset);
-    return LLVMBuildInBoundsGEP2(e->b, LLVMInt8TypeInContext(e->ctx), mailbox, &at, 1, "");
+    return gp_emit_behind(e, mailbox, (int64_t)offset);
 }
 
 /* Parameters of the reporting function; Block and Thread are three each. */

@@ -4,16 +4,13 @@
 #include "codegen/emit_tile_gpu.h"
 
 static LLVMTypeRef i32(GpEmit *e) { return LLVMInt32TypeInContext(e->ctx); }
-static LLVMValueRef byte_at(GpEmit *e, LLVMValueRef base, LLVMValueRef offset) {
-    return LLVMBuildInBoundsGEP2(e->b, LLVMInt8TypeInContext(e->ctx), base, &offset, 1, "");
-}
 
-uint32_t gp_fragment_shift(const GpFeed *f) { return f->panel_bytes == 128 ? 0 : f->panel_bytes == 64 ? 1 : 2; }
+uint32_t gp_fragment_shift(const GpFeed *f) { return f->panel_bytes == GP_FEED_LINE_BYTES ? 0 : f->panel_bytes == GP_FEED_LINE_BYTES / 2 ? 1 : 2; }
 
 /* Where the lane's words lie in 16 lines of two chunks. ldmatrix takes the addresses of eight lines
 ** from eight lanes; with words, a lane has its own: a quad of lanes shares a line, or a column. */
 static void find_lane(GpEmit *e, const GpFragment *o, LLVMValueRef *line, LLVMValueRef *byte) {
-    LLVMValueRef lane = gp_i32_low(e, gp_gpu_thread(e), 32);
+    LLVMValueRef lane = gp_i32_low(e, gp_gpu_thread(e), GP_GPU_LANES);
     if (o->is_along_k && o->bytes == 4) {
         *line = gp_i32_low(e, lane, 4);
         *byte = gp_i32_scale(e, gp_i32_shift(e, lane, 2), 4);
@@ -53,10 +50,10 @@ static LLVMValueRef place(GpEmit *e, GpFragment *o, uint32_t line, uint32_t byte
     gp_assert(bits % GP_FEED_CHUNK_BYTES == 0);
     if (!o->at[part]) {
         LLVMValueRef across = LLVMBuildXor(e->b, o->across, gp_emit_i32(e, bits), "");
-        o->at[part] = byte_at(e, o->base, gp_i32_add(e, o->lines, across));
+        o->at[part] = gp_emit_gep(e, GpElem_U8, o->base, gp_i32_add(e, o->lines, across));
     }
     LLVMValueRef rest = gp_emit_i32(e, ((int64_t)panel * f->lines + line) * f->panel_bytes);
-    return byte_at(e, o->at[part], rest);
+    return gp_emit_gep(e, GpElem_U8, o->at[part], rest);
 }
 
 void gp_fragment_read(GpEmit *e, GpFragment *o, uint32_t first, uint32_t step, LLVMValueRef *words) {

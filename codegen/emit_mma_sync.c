@@ -9,17 +9,15 @@
 #include "codegen/fragment.h"
 
 enum {
-    ROWS = 16,       /* of a block */
-    COLUMNS = 8,
-    PAIR = 16,       /* columns that ldmatrix brings at a time */
-    MOST_WORDS = 4,  /* of an operand's fragment */
+    COLUMNS = 8,               /* of a block */
+    PAIR = GP_FRAGMENT_ROWS,   /* columns that ldmatrix brings at a time */
     SUMS = 4
 };
 
 static LLVMTypeRef i32(GpEmit *e) { return LLVMInt32TypeInContext(e->ctx); }
 static const GpMmaSync *row_of(const GpInst *mma) {
     const GpShape *a = &mma->operands[0]->type->shape, *to = &mma->results[0]->type->shape;
-    if (to->rank != 2 || to->dim[0] % ROWS || to->dim[1] % PAIR)
+    if (to->rank != 2 || to->dim[0] % GP_FRAGMENT_ROWS || to->dim[1] % PAIR)
         return NULL;
     return gp_mma_sync_find(mma->operands[0]->type->elem, mma->operands[1]->type->elem, to->dim[0], to->dim[1], a->dim[1]);
 }
@@ -51,7 +49,7 @@ bool gp_mma_sync_fits(const GpAsync *a, const GpInst *mma, bool *has_words) {
     uint32_t bytes = gp_elem_info[elem].bytes;
     GpFeedView view;
     GpFeed staged;
-    if (!row || row->rows != ROWS || row->staged != elem ||
+    if (!row || row->rows != GP_FRAGMENT_ROWS || row->staged != elem ||
         !gp_mma_find(elem, mma->operands[1]->type->elem, sum, &wanted) || wanted != sum ||
         !find_view(&a->feeds, mma->operands[1], &view, &staged) || !is_operand_fit(&view, true, bytes))
         return false;
@@ -68,10 +66,6 @@ typedef struct Source {
     GpFeed staged;
     LLVMValueRef base; /* address of the tile */
 } Source;
-
-static LLVMValueRef byte_at(GpEmit *e, LLVMValueRef base, LLVMValueRef offset) {
-    return LLVMBuildInBoundsGEP2(e->b, LLVMInt8TypeInContext(e->ctx), base, &offset, 1, "");
-}
 
 /* Of element (line, column), the byte offset in the tile. */
 static LLVMValueRef place_element(GpEmit *e, const GpFeed *f, uint32_t bytes, LLVMValueRef const *c) {
@@ -95,7 +89,7 @@ static void put_operand(GpEmit *e, const Source *s) {
     for (uint32_t r = 0; r < gp_layout_registers(layout->layout); r += run) {
         LLVMValueRef c[GP_MAX_RANK];
         gp_gpu_coords(e, layout, r, c);
-        LLVMValueRef at = byte_at(e, s->base, place_element(e, s->view.feed, bytes, c));
+        LLVMValueRef at = gp_emit_gep(e, GpElem_U8, s->base, place_element(e, s->view.feed, bytes, c));
         gp_gpu_put_run(e, elem, at, &e->bound[s->value->id], r, run);
     }
     LLVMBuildBr(e->b, done);
@@ -114,7 +108,7 @@ static void place_sources(GpEmit *e, Source *s, uint32_t count) {
         gp_gpu_barrier(e);
     for (uint32_t i = 0; i < count; i++) {
         bool is_staged = staged_bytes(&s[i]) > 0;
-        s[i].base = is_staged ? byte_at(e, room, gp_emit_i32(e, (int64_t)at))
+        s[i].base = is_staged ? gp_emit_gep(e, GpElem_U8, room, gp_emit_i32(e, (int64_t)at))
                               : gp_async_at(e, gp_async_tile(e, s[i].view.feed));
         at += staged_bytes(&s[i]);
         if (is_staged)
@@ -165,7 +159,7 @@ static void find_blocks(GpEmit *e, Product *p) {
     for (uint32_t r = 0; r < gp_layout_registers(l); r++) {
         int32_t c[GP_MAX_RANK];
         gp_layout_at(l, r, 0, 0, c);
-        if (c[1] == 0 && c[0] % ROWS == 0)
+        if (c[1] == 0 && c[0] % GP_FRAGMENT_ROWS == 0)
             p->rows[p->down++] = c[0];
         if (c[0] == 0 && c[1] % PAIR == 0)
             p->columns[p->across++] = c[1];
@@ -174,7 +168,7 @@ static void find_blocks(GpEmit *e, Product *p) {
 
 /* This warp's first row or column: i32. */
 static LLVMValueRef warp_first(GpEmit *e, const GpLayout *l, int axis) {
-    LLVMValueRef warp = gp_i32_shift(e, gp_gpu_thread(e), 5), sum = gp_emit_i32(e, 0);
+    LLVMValueRef warp = gp_i32_shift(e, gp_gpu_thread(e), GP_GPU_LANE_BITS), sum = gp_emit_i32(e, 0);
     for (int i = 0; i < l->bits[GpLayoutDim_Warp]; i++)
         sum = gp_i32_add(e, sum, gp_i32_scale(e, gp_i32_low(e, gp_i32_shift(e, warp, i), 2), l->bases[GpLayoutDim_Warp][i][axis]));
     return sum;
@@ -217,18 +211,18 @@ static Product open_product(GpEmit *e, const GpInst *inst) {
 static void take_words(GpEmit *e, const Product *p, int32_t row, uint32_t step, LLVMValueRef *words) {
     const GpShape *shape = &p->inst->operands[0]->type->shape;
     int32_t k = (int32_t)(step * p->row->k);
-    for (int32_t i = 0; i < MOST_WORDS; i++) {
+    for (int32_t i = 0; i < GP_FRAGMENT_WORDS; i++) {
         uint32_t at = place_of(shape, row + i % 2 * 8, k + i / 2 * 8);
         words[i] = gp_emit_pair(e, gp_gpu_at(&p->words, p->word_places[at]), gp_gpu_at(&p->words, p->word_places[at + 1]));
     }
 }
 
 static void multiply_block(GpEmit *e, Product *p, LLVMValueRef const *a, LLVMValueRef const *b, int32_t row, int32_t column) {
-    LLVMValueRef args[MOST_WORDS + 2 + SUMS];
+    LLVMValueRef args[GP_FRAGMENT_WORDS + 2 + SUMS];
     LLVMTypeRef pair = LLVMVectorType(LLVMHalfTypeInContext(e->ctx), 2);
     uint32_t count = 0, at[SUMS];
-    for (uint32_t i = 0; i < MOST_WORDS + 2; i++) {
-        LLVMValueRef word = i < MOST_WORDS ? a[i] : b[i - MOST_WORDS];
+    for (uint32_t i = 0; i < GP_FRAGMENT_WORDS + 2; i++) {
+        LLVMValueRef word = i < GP_FRAGMENT_WORDS ? a[i] : b[i - GP_FRAGMENT_WORDS];
         args[count++] = p->row->operand == GP_MMA_V2F16 ? LLVMBuildBitCast(e->b, word, pair, "") : word;
     }
     for (int32_t i = 0; i < SUMS; i++) {

@@ -6,18 +6,17 @@
 ** parity one pass. */
 #include <stdio.h>
 
+#include "codegen/emit_i32.h"
 #include "codegen/emit_tile_gpu.h"
 #include "codegen/inline_ptx.h"
 #include "codegen/pipe.h"
 
 enum {
-    WARPGROUP_THREADS = 128,
     CONSUMER_BARRIER = 1,  /* hardware barrier of all consumers */
     WARPGROUP_BARRIER = 2, /* of the first warpgroup, then of the others */
     TURN_BARRIER = 6,
     BEYOND = 0x40000000, /* no tensor has this coordinate */
-    SLOT = 16,           /* bytes of a stage's two barriers */
-    EMPTY = 8            /* where the second one is */
+    EMPTY = GP_PIPE_BARRIERS / 2 /* where the second one of a stage is */
 };
 
 static LLVMTypeRef i32(GpEmit *e) { return LLVMInt32TypeInContext(e->ctx); }
@@ -41,25 +40,19 @@ bool gp_pipe_reports(const GpEmit *e, const GpInst *check) {
 /* ---- Shared memory and barriers ---------------------------------------------------------- */
 
 LLVMValueRef gp_pipe_at(GpEmit *e, LLVMValueRef offset) {
-    return LLVMBuildInBoundsGEP2(e->b, LLVMInt8TypeInContext(e->ctx), e->pipe->shared, &offset, 1,
-                                 "");
+    return gp_emit_gep(e, GpElem_U8, e->pipe->shared, offset);
 }
 
 static LLVMValueRef address(GpEmit *e, uint64_t offset) {
     return gp_pipe_at(e, gp_emit_i32(e, (int64_t)offset));
 }
 
-/* By itself: with the constant in the sum of offsets all places in shared memory are alike to LLVM, whose
-** strength reduction compares each of a kernel's with each. */
-static LLVMValueRef behind(GpEmit *e, LLVMValueRef at, uint64_t bytes) {
-    LLVMValueRef offset = gp_emit_i64(e, (int64_t)bytes);
-    return LLVMBuildInBoundsGEP2(e->b, LLVMInt8TypeInContext(e->ctx), at, &offset, 1, "");
-}
-
-/* The barrier of a stage: `which` is 0 for full and EMPTY for empty. */
+/* The barrier of a stage: `which` is 0 for full and EMPTY for empty. It lies behind the stage's place: with the constant
+** in that offset all places in shared memory would be alike to LLVM's strength reduction, which compares each of a
+** kernel's with each. */
 static LLVMValueRef stage_barrier(GpEmit *e, const GpChannel *c, LLVMValueRef stage, int which) {
-    LLVMValueRef at = LLVMBuildMul(e->b, stage, gp_emit_i32(e, SLOT), "");
-    return behind(e, gp_pipe_at(e, at), c->barriers + (uint64_t)which);
+    LLVMValueRef at = gp_i32_scale(e, stage, GP_PIPE_BARRIERS);
+    return gp_emit_behind(e, gp_pipe_at(e, at), (int64_t)c->barriers + which);
 }
 
 /* All threads of the block, or of the cluster. */
@@ -82,7 +75,7 @@ static void init_barriers(GpEmit *e) {
     for (uint32_t i = 0; i < p->channel_count; i++) {
         const GpChannel *c = &p->channels[i];
         for (uint32_t s = 0; s < c->stages; s++) {
-            uint64_t slot = c->barriers + (uint64_t)s * SLOT;
+            uint64_t slot = c->barriers + (uint64_t)s * GP_PIPE_BARRIERS;
             LLVMValueRef full[] = {address(e, slot), gp_emit_i32(e, 1)};
             uint32_t readers = p->warpgroups * (c->is_shared ? p->cluster : 1);
             LLVMValueRef empty[] = {address(e, slot + EMPTY), gp_emit_i32(e, readers)};
@@ -122,15 +115,14 @@ LLVMValueRef gp_pipe_any(GpEmit *e, LLVMValueRef cond) {
 }
 
 void gp_pipe_warpgroup_barrier(GpEmit *e) {
-    LLVMValueRef id =
-        LLVMBuildAdd(e->b, e->pipe->warpgroup, gp_emit_i32(e, WARPGROUP_BARRIER), "");
-    LLVMValueRef args[] = {id, gp_emit_i32(e, WARPGROUP_THREADS)};
+    LLVMValueRef id = gp_i32_add(e, e->pipe->warpgroup, gp_emit_i32(e, WARPGROUP_BARRIER));
+    LLVMValueRef args[] = {id, gp_emit_i32(e, GP_GPU_WARPGROUP)};
     call(e, "llvm.nvvm.barrier.cta.sync.aligned.count", args, 2);
 }
 
 /* A hardware barrier for each warpgroup's turn: itself and the other, which arrives. */
 static void turn_barrier(GpEmit *e, const char *name, LLVMValueRef id) {
-    LLVMValueRef args[] = {id, gp_emit_i32(e, INT64_C(2) * WARPGROUP_THREADS)};
+    LLVMValueRef args[] = {id, gp_emit_i32(e, INT64_C(2) * GP_GPU_WARPGROUP)};
     call(e, name, args, 2);
 }
 
@@ -140,7 +132,7 @@ static LLVMValueRef other_turn(GpEmit *e) {
 
 void gp_pipe_take_turn(GpEmit *e) {
     turn_barrier(e, "llvm.nvvm.barrier.cta.sync.aligned.count",
-                 LLVMBuildAdd(e->b, e->pipe->warpgroup, gp_emit_i32(e, TURN_BARRIER), ""));
+                 gp_i32_add(e, e->pipe->warpgroup, gp_emit_i32(e, TURN_BARRIER)));
     e->pipe->has_turn = true;
 }
 
@@ -161,7 +153,7 @@ void gp_pipe_give_turn_after(GpEmit *e, LLVMValueRef v) {
     uint32_t bits = gp_inline_input(&ptx, LLVMBuildBitCast(e->b, v, i32(e), ""));
     uint32_t id = gp_inline_input(&ptx, other_turn(e));
     gp_inline_puts(&ptx, "{ .reg .b32 t; mad.lo.s32 t, $%u, $%u, $%u; and.b32 t, t, 1; add.s32 t, t, $%u; ", bits, bits, bits, id);
-    gp_inline_puts(&ptx, "barrier.cta.arrive.aligned t, %d; }", 2 * WARPGROUP_THREADS);
+    gp_inline_puts(&ptx, "barrier.cta.arrive.aligned t, %d; }", 2 * GP_GPU_WARPGROUP);
     gp_inline_call(&ptx, NULL);
     e->pipe->has_turn = false;
 }
@@ -198,7 +190,7 @@ static LLVMValueRef read_counter(GpEmit *e, LLVMValueRef at) {
 }
 
 static void advance(GpEmit *e, const GpChannel *c, LLVMValueRef stage) {
-    LLVMValueRef next = LLVMBuildAdd(e->b, stage, gp_emit_i32(e, 1), "");
+    LLVMValueRef next = gp_i32_add(e, stage, gp_emit_i32(e, 1));
     LLVMValueRef wraps = LLVMBuildICmp(e->b, LLVMIntEQ, next, gp_emit_i32(e, c->stages), "");
     LLVMValueRef phase = read_counter(e, c->phase);
     phase = LLVMBuildXor(e->b, phase, LLVMBuildZExt(e->b, wraps, i32(e), ""), "");
@@ -216,16 +208,16 @@ LLVMValueRef gp_pipe_stage(GpEmit *e, GpChannel *c) {
 }
 
 static LLVMValueRef lane_of(GpEmit *e) {
-    return LLVMBuildAnd(e->b, gp_gpu_thread(e), gp_emit_i32(e, WARPGROUP_THREADS - 1), "");
+    return gp_i32_low(e, gp_gpu_thread(e), GP_GPU_WARPGROUP);
 }
 
 /* In the block of the cluster that has the lane's number. LLVM's intrinsic would have a fence of all
 ** memory in front, which the copies need not wait for. */
 static void arrive_in_peer(GpEmit *e, const GpChannel *c) {
-    LLVMValueRef at = LLVMBuildMul(e->b, c->now, gp_emit_i32(e, SLOT), "");
-    at = LLVMBuildAdd(e->b, at, gp_emit_i32(e, (int64_t)c->barriers + EMPTY), "");
+    LLVMValueRef at = gp_i32_scale(e, c->now, GP_PIPE_BARRIERS);
+    at = gp_i32_add(e, at, gp_emit_i32(e, (int64_t)c->barriers + EMPTY));
     GpInlinePtx ptx = gp_inline_begin(e, 1);
-    uint32_t barrier = gp_inline_input(&ptx, LLVMBuildAdd(e->b, e->pipe->peer, at, ""));
+    uint32_t barrier = gp_inline_input(&ptx, gp_i32_add(e, e->pipe->peer, at));
     gp_inline_puts(&ptx, "mbarrier.arrive.shared::cluster.b64 _, [$%u];", barrier);
     gp_inline_call(&ptx, NULL);
 }
@@ -274,7 +266,7 @@ void gp_pipe_coords(GpEmit *e, const GpInst *inst, LLVMValueRef *out) {
 
 /* The first line that this block copies. */
 static LLVMValueRef first_line(GpEmit *e, const GpFeed *f) {
-    return LLVMBuildMul(e->b, e->pipe->rank, gp_emit_i32(e, f->lines / e->pipe->cluster), "");
+    return gp_i32_scale(e, e->pipe->rank, f->lines / e->pipe->cluster);
 }
 
 static void copy_panel(GpEmit *e, const GpFeed *f, uint32_t panel, LLVMValueRef stage,
@@ -284,20 +276,19 @@ static void copy_panel(GpEmit *e, const GpFeed *f, uint32_t panel, LLVMValueRef 
     LLVMValueRef args[2 + GP_MAX_RANK + 6] = {NULL};
     uint32_t count = 0, width = f->panel_bytes / gp_elem_info[f->load->results[0]->type->elem].bytes;
     uint64_t offset = c->offset + f->offset + (uint64_t)panel * f->lines * f->panel_bytes;
-    LLVMValueRef at = LLVMBuildMul(e->b, stage, gp_emit_i32(e, (int64_t)c->stage_bytes), "");
+    LLVMValueRef at = gp_i32_scale(e, stage, (int64_t)c->stage_bytes);
     if (f->is_shared) {
         LLVMValueRef line = first_line(e, f);
-        at = LLVMBuildAdd(e->b, at,
-                          LLVMBuildMul(e->b, line, gp_emit_i32(e, f->panel_bytes), ""), "");
+        at = gp_i32_add(e, at, gp_i32_scale(e, line, f->panel_bytes));
     }
-    at = behind(e, gp_pipe_at(e, at), offset);
+    at = gp_emit_behind(e, gp_pipe_at(e, at), (int64_t)offset);
     LLVMTypeRef cluster = LLVMPointerTypeInContext(e->ctx, 7);
     args[count++] = LLVMBuildAddrSpaceCast(e->b, at, cluster, "");
     args[count++] = stage_barrier(e, c, stage, 0);
     args[count++] = e->pipe->map_params[f->map];
     for (int a = 0; a < rank; a++)
         args[count++] = coord[a];
-    args[3] = LLVMBuildAdd(e->b, coord[0], gp_emit_i32(e, (int64_t)panel * width), "");
+    args[3] = gp_i32_add(e, coord[0], gp_emit_i32(e, (int64_t)panel * width));
     uint32_t blocks = f->is_shared ? (1u << e->pipe->cluster) - 1 : 0;
     args[count++] = LLVMConstInt(LLVMInt16TypeInContext(e->ctx), blocks, false);
     args[count++] = gp_emit_i64(e, 0); /* no cache hint */
@@ -324,7 +315,7 @@ static void produce(GpEmit *e, const GpFeed *f) {
         int a[2], rank = gp_tile_shape(f->load)->rank;
         (void)gp_feed_axes(gp_tile_shape(f->load), a);
         LLVMValueRef *line = &coord[rank - 1 - a[0]];
-        *line = LLVMBuildAdd(e->b, *line, first_line(e, f), "");
+        *line = gp_i32_add(e, *line, first_line(e, f));
     }
     for (uint32_t i = 0; i < f->panels; i++)
         copy_panel(e, f, i, c->now, coord);
@@ -372,8 +363,8 @@ static void set_registers(GpEmit *e, const char *direction, int64_t count) {
 }
 
 static LLVMValueRef warpgroup_of(GpEmit *e) {
-    LLVMValueRef n = LLVMBuildLShr(e->b, gp_gpu_thread(e), gp_emit_i32(e, 7), "");
-    LLVMValueRef args[] = {gp_emit_i32(e, -1), n, gp_emit_i32(e, 0), gp_emit_i32(e, 31)};
+    LLVMValueRef n = gp_i32_shift(e, gp_gpu_thread(e), GP_GPU_WARPGROUP_BITS);
+    LLVMValueRef args[] = {gp_emit_i32(e, -1), n, gp_emit_i32(e, 0), gp_emit_i32(e, GP_GPU_LANES - 1)};
     return call(e, "llvm.nvvm.shfl.sync.idx.i32", args, 4);
 }
 
@@ -402,7 +393,7 @@ static void walk_grid(GpEmit *e) {
     gp_emit_at(e, p->latch);
     if (!p->is_persistent)
         return;
-    LLVMValueRef next = LLVMBuildAdd(e->b, number, p->count, "");
+    LLVMValueRef next = gp_i32_add(e, number, p->count);
     LLVMAddIncoming(number, &next, &p->latch, 1);
     LLVMBuildBr(e->b, head);
     gp_emit_at(e, LLVMGetSuccessor(LLVMGetBasicBlockTerminator(head), 1));
@@ -468,8 +459,8 @@ static void number_block(GpEmit *e) {
         memcpy(e->grid_dim, p->grid, sizeof p->grid);
         return;
     }
-    LLVMValueRef row = LLVMBuildAdd(e->b, LLVMBuildMul(e->b, id[2], dim[1], ""), id[1], "");
-    p->number = LLVMBuildAdd(e->b, LLVMBuildMul(e->b, row, dim[0], ""), id[0], "");
+    LLVMValueRef row = gp_i32_add(e, LLVMBuildMul(e->b, id[2], dim[1], ""), id[1]);
+    p->number = gp_i32_add(e, LLVMBuildMul(e->b, row, dim[0], ""), id[0]);
 }
 
 void gp_pipe_emit(GpEmit *e) {

@@ -7,7 +7,7 @@
 #include "codegen/emit_tile_gpu.h"
 #include "codegen/pipe.h"
 
-enum { ROWS = 64, PANEL = 64, LINE_BYTES = 128 };
+enum { ROWS = GP_PIPE_BLOCK_ROWS, PANEL = GP_PIPE_STORE_COLUMNS };
 
 static LLVMValueRef bits(GpEmit *e, int from, int count) {
     LLVMValueRef t = LLVMBuildLShr(e->b, gp_gpu_thread(e), gp_emit_i32(e, from), "");
@@ -18,7 +18,7 @@ static LLVMValueRef bits(GpEmit *e, int from, int count) {
 static void in_first(GpEmit *e, void (*emit)(GpEmit *e, void *ud), void *ud) {
     LLVMBasicBlockRef first = gp_emit_block(e, "first"), on = gp_emit_block(e, "on");
     LLVMValueRef is_first =
-        LLVMBuildICmp(e->b, LLVMIntEQ, bits(e, 0, 7), gp_emit_i32(e, 0), "");
+        LLVMBuildICmp(e->b, LLVMIntEQ, bits(e, 0, GP_GPU_WARPGROUP_BITS), gp_emit_i32(e, 0), "");
     LLVMBuildCondBr(e->b, is_first, first, on);
     gp_emit_at(e, first);
     emit(e, ud);
@@ -46,19 +46,19 @@ void gp_pipe_drain_stores(GpEmit *e) {
 typedef struct Store {
     const GpPipeStore *plan;
     GpBound value; /* of rank 2, as a product's sums lie */
-    uint32_t turns, panels;
+    uint32_t blocks, panels; /* of 64 rows; of 64 columns */
     LLVMValueRef base; /* i32: this warpgroup's part of the staging */
-    uint32_t *at;      /* registers by (turn, column / 8, half, column % 2) */
+    uint32_t *at;      /* registers by (block, column / 8, half, column % 2) */
 } Store;
 
 /* Sixteen columns of 16 rows: four matrices of 8 x 8, whose rows' addresses the lanes give. */
-static void write_block(GpEmit *e, const Store *s, uint32_t turn, uint32_t block) {
-    uint32_t columns = s->panels * PANEL, first = (turn * columns / 8 + block * 2) * 4;
-    LLVMValueRef lane_row = gp_i32_add(e, gp_i32_scale(e, bits(e, 5, 2), 16), bits(e, 0, 4)), args[5];
-    LLVMValueRef chunk = LLVMBuildOr(e->b, bits(e, 4, 1), gp_emit_i32(e, block * 2 % 8), "");
+static void write_strip(GpEmit *e, const Store *s, uint32_t block, uint32_t strip) {
+    uint32_t columns = s->panels * PANEL, first = (block * columns / 8 + strip * 2) * 4;
+    LLVMValueRef lane_row = gp_i32_add(e, gp_i32_scale(e, bits(e, GP_GPU_LANE_BITS, 2), 16), bits(e, 0, 4)), args[5];
+    LLVMValueRef chunk = LLVMBuildOr(e->b, bits(e, 4, 1), gp_emit_i32(e, strip * 2 % 8), "");
     chunk = LLVMBuildXor(e->b, chunk, LLVMBuildAnd(e->b, lane_row, gp_emit_i32(e, 7), ""), "");
-    uint64_t panel = (uint64_t)(turn * s->panels + block / 4) * ROWS * LINE_BYTES;
-    LLVMValueRef at = gp_i32_add(e, gp_i32_add(e, gp_i32_scale(e, lane_row, LINE_BYTES), gp_i32_scale(e, chunk, 16)),
+    uint64_t panel = (uint64_t)(block * s->panels + strip / 4) * ROWS * GP_FEED_LINE_BYTES;
+    LLVMValueRef at = gp_i32_add(e, gp_i32_add(e, gp_i32_scale(e, lane_row, GP_FEED_LINE_BYTES), gp_i32_scale(e, chunk, GP_FEED_CHUNK_BYTES)),
                           gp_i32_add(e, s->base, gp_emit_i32(e, (int64_t)panel)));
     args[0] = gp_pipe_at(e, at);
     for (uint32_t i = 0; i < 4; i++)
@@ -68,18 +68,18 @@ static void write_block(GpEmit *e, const Store *s, uint32_t turn, uint32_t block
                       gp_emit_ptr_type(e, GpSpace_Shared), args, 5);
 }
 
-static void start_copy(GpEmit *e, const Store *s, LLVMValueRef *coord, int rank, uint32_t turn,
+static void start_copy(GpEmit *e, const Store *s, LLVMValueRef *coord, int rank, uint32_t block,
                        uint32_t panel) {
     LLVMValueRef args[3 + GP_MAX_RANK + 2];
     uint32_t count = 0;
-    uint64_t offset = (uint64_t)(turn * s->panels + panel) * ROWS * LINE_BYTES;
+    uint64_t offset = (uint64_t)(block * s->panels + panel) * ROWS * GP_FEED_LINE_BYTES;
     args[count++] = gp_pipe_at(e, gp_i32_add(e, s->base, gp_emit_i32(e, (int64_t)offset)));
     args[count++] = e->pipe->map_params[s->plan->map];
     for (int a = 0; a < rank; a++)
         args[count++] = coord[a];
     args[2] = gp_i32_add(e, coord[0], gp_emit_i32(e, (int64_t)panel * PANEL));
     LLVMValueRef row = gp_i32_scale(e, e->pipe->warpgroup, ROWS);
-    row = gp_i32_add(e, row, gp_emit_i32(e, (int64_t)turn * ROWS * e->pipe->warpgroups));
+    row = gp_i32_add(e, row, gp_emit_i32(e, (int64_t)block * gp_pipe_rows(e->pipe)));
     args[2 + s->plan->row_axis] = gp_i32_add(e, coord[s->plan->row_axis], row);
     args[count++] = gp_emit_i64(e, 0);
     args[count++] = gp_emit_bool(e, false);
@@ -92,9 +92,9 @@ static void start_copies(GpEmit *e, void *ud) {
     const Store *s = ud;
     LLVMValueRef coord[GP_MAX_RANK];
     gp_pipe_coords(e, s->plan->inst, coord);
-    for (uint32_t turn = 0; turn < s->turns; turn++)
+    for (uint32_t block = 0; block < s->blocks; block++)
         for (uint32_t panel = 0; panel < s->panels; panel++)
-            start_copy(e, s, coord, gp_tile_shape(s->plan->inst)->rank, turn, panel);
+            start_copy(e, s, coord, gp_tile_shape(s->plan->inst)->rank, block, panel);
     gp_emit_intrinsic(e, "llvm.nvvm.cp.async.bulk.commit.group", NULL, NULL, 0);
 }
 
@@ -112,16 +112,16 @@ bool gp_pipe_store(GpEmit *e, const GpInst *inst) {
     const GpShape *shape = &s.plan->value->type->shape;
     const GpShapeLayout *layout = gp_wgmma_layout(e, shape);
     s.value = gp_gpu_convert(e, s.plan->value, layout);
-    s.turns = (uint32_t)shape->dim[0] / (ROWS * e->pipe->warpgroups);
+    s.blocks = (uint32_t)shape->dim[0] / gp_pipe_rows(e->pipe);
     s.panels = (uint32_t)shape->dim[1] / PANEL;
     s.at = gp_wgmma_places(e, layout);
-    s.base = gp_i32_scale(e, e->pipe->warpgroup, (int64_t)s.turns * s.panels * ROWS * LINE_BYTES);
+    s.base = gp_i32_scale(e, e->pipe->warpgroup, (int64_t)s.blocks * s.panels * ROWS * GP_FEED_LINE_BYTES);
     s.base = gp_i32_add(e, s.base, gp_emit_i32(e, (int64_t)e->pipe->staging));
     in_first(e, s.plan->is_repeated ? wait_done : wait_read, NULL);
     gp_pipe_warpgroup_barrier(e);
-    for (uint32_t turn = 0; turn < s.turns; turn++)
-        for (uint32_t block = 0; block < s.panels * PANEL / 16; block++)
-            write_block(e, &s, turn, block);
+    for (uint32_t block = 0; block < s.blocks; block++)
+        for (uint32_t strip = 0; strip < s.panels * PANEL / 16; strip++)
+            write_strip(e, &s, block, strip);
     gp_emit_intrinsic(e, s.plan->is_loaded ? "llvm.nvvm.fence.proxy.async" : "llvm.nvvm.fence.proxy.async.shared_cta",
                       NULL, NULL, 0);
     gp_pipe_warpgroup_barrier(e);

@@ -89,7 +89,7 @@ static void note_range_check(GpInst *inst, void *ud) {
 
 bool gp_simt_has_range_check(const GpIrFn *fn) {
     RangeSearch search = {fn, false};
-    gp_ir_walk((GpIrFn *)(uintptr_t)fn, GpWalk_Before, note_range_check, &search);
+    gp_ir_walk(fn, GpWalk_Before, note_range_check, &search);
     return search.found;
 }
 

@@ -6,7 +6,7 @@
 #include "codegen/async.h"
 #include "codegen/emit_tile_gpu.h"
 
-enum { LEAST_THREADS = 32, USUAL_THREADS = 128, MOST_THREADS = 512 };
+enum { LEAST_THREADS = GP_GPU_LANES, USUAL_THREADS = 128, MOST_THREADS = 512 };
 enum { USUAL_WORDS = 32, MOST_WORDS = 64 };
 
 struct GpTileGpu {
@@ -52,22 +52,20 @@ static void survey_inst(GpInst *inst, void *ud) {
 uint32_t gp_tile_gpu_threads(const GpEmit *e) { return e->gpu->threads; }
 
 static Survey survey(const GpIrFn *fn) {
-    Survey s = {.least_bytes = 16, .most_bytes = 1};
-    gp_ir_walk((GpIrFn *)(uintptr_t)fn, GpWalk_Before, survey_inst, &s);
+    Survey s = {.least_bytes = GP_GPU_VECTOR_BYTES, .most_bytes = 1};
+    gp_ir_walk(fn, GpWalk_Before, survey_inst, &s);
     return s;
 }
 
 static GpBlockShare share_of(const GpIrFn *fn, const Survey *s) {
-    GpBlockShare share = {.threads = LEAST_THREADS, .vector = 16 / s->least_bytes};
-    while (share.vector > 1 && share.vector * s->most_bytes > 32)
-        share.vector /= 2;
+    GpBlockShare share = {.threads = LEAST_THREADS, .vector = gp_gpu_vector(s->least_bytes, s->most_bytes)};
     while (share.threads < USUAL_THREADS && (uint64_t)share.threads * share.vector < s->numel)
         share.threads *= 2;
     while (share.threads < MOST_THREADS && s->words / share.threads > USUAL_WORDS)
         share.threads *= 2;
     if (fn->schedule.warps)
         share.threads = LEAST_THREADS;
-    while (share.threads * 2 <= fn->schedule.warps * 32u)
+    while (share.threads * 2 <= fn->schedule.warps * (uint32_t)GP_GPU_LANES)
         share.threads *= 2;
     share.most_words = (uint64_t)share.threads * MOST_WORDS;
     return share;
@@ -95,8 +93,8 @@ bool gp_tile_gpu_prepare(GpEmit *e) {
     GpDiag *d = gp_diag(e->diags, GpDiag_G0503, e->fn->span,
                         gp_arena_printf(e->arena, "%llu", (unsigned long long)s.numel),
                         gp_elem_info[s.elem].name);
-    gp_note(d, "at most %u 32-bit words fit %u warp%s", MOST_WORDS * threads, threads / 32,
-            gp_plural(threads / 32));
+    gp_note(d, "at most %u 32-bit words fit %u warp%s", MOST_WORDS * threads, threads / GP_GPU_LANES,
+            gp_plural(threads / GP_GPU_LANES));
     gp_help(d, threads < MOST_THREADS ? "use smaller tiles, or more warps" : "use smaller tiles");
     e->refused = true;
     return false;
@@ -214,7 +212,7 @@ static LLVMValueRef make_exchange(GpEmit *e, const char *name, uint64_t bytes) {
     LLVMTypeRef type = LLVMArrayType2(LLVMInt8TypeInContext(e->ctx), bytes);
     LLVMValueRef at = LLVMAddGlobalInAddressSpace(e->module, type, name, 3);
     LLVMSetLinkage(at, LLVMInternalLinkage);
-    LLVMSetAlignment(at, 16);
+    LLVMSetAlignment(at, GP_GPU_VECTOR_BYTES);
     LLVMSetInitializer(at, LLVMGetUndef(type));
     return at;
 }
@@ -223,7 +221,7 @@ LLVMValueRef gp_gpu_dynamic_shared(GpEmit *e) {
     LLVMTypeRef type = LLVMArrayType2(LLVMInt8TypeInContext(e->ctx), 0);
     LLVMValueRef at = LLVMAddGlobalInAddressSpace(e->module, type, "gp_dynamic_shared", 3);
     LLVMSetLinkage(at, LLVMExternalLinkage);
-    LLVMSetAlignment(at, 1024);
+    LLVMSetAlignment(at, GP_FEED_ALIGN);
     return at;
 }
 
@@ -237,12 +235,12 @@ static void refuse_exchange(GpEmit *e, uint64_t most, int64_t numel, GpElem elem
 
 /* With e->async a buffer of any size: where it does not fit the kernel is compiled again. */
 LLVMValueRef gp_gpu_shared(GpEmit *e, uint64_t bytes, int64_t numel, GpElem elem) {
-    uint64_t most = e->pipe ? GP_PIPE_SHARED : gp_target_shared(e->target);
+    uint64_t most = gp_target_shared(e->target);
     GpAsyncRoom room = e->async && gp_async_loop(e, e->region) ? GpAsyncRoom_Inside : GpAsyncRoom_Outside;
     if (bytes > most && !e->async && !e->refused)
         refuse_exchange(e, most, numel, elem);
     if (!e->gpu->shared[room])
-        e->gpu->shared[room] = make_exchange(e, "gp_exchange", GP_GPU_SHARED);
+        e->gpu->shared[room] = make_exchange(e, "gp_exchange", GP_GPU_STATIC_SHARED);
     e->gpu->shared_bytes[room] = GP_MAX(e->gpu->shared_bytes[room], bytes);
     return e->gpu->shared[room];
 }
@@ -288,7 +286,7 @@ void gp_tile_gpu_inst(GpEmit *e, const GpInst *inst) {
 
 uint64_t gp_tile_gpu_dynamic(const GpEmit *e) {
     uint64_t bytes = e->gpu->shared_bytes[GpAsyncRoom_Outside];
-    return bytes > GP_GPU_SHARED ? bytes : 0;
+    return bytes > GP_GPU_STATIC_SHARED ? bytes : 0;
 }
 
 /* The exchange buffer was made as large as it may be; now its size is known. */

@@ -26,7 +26,6 @@ void gp_gpu_barrier(GpEmit *e);
 /* The exchange buffer, which has `bytes` from then on; every use lies between two barriers. A
 ** refusal names a tile of `numel` elements. */
 LLVMValueRef gp_gpu_shared(GpEmit *e, uint64_t bytes, int64_t numel, GpElem elem);
-enum { GP_GPU_SHARED = 48 * 1024 }; /* bytes of static shared memory */
 /* Dynamic shared memory, from its start on. */
 LLVMValueRef gp_gpu_dynamic_shared(GpEmit *e);
 
@@ -43,6 +42,8 @@ void gp_tile_gpu_round(GpIrFn *fn);
 /* tile_layout.c: the layout of every tile value, by id. A uniform value is in all of them. */
 const GpLayout **gp_tile_layouts(GpEmit *e);
 bool gp_gpu_is_uniform(const GpValue *v);
+/* Elements of a run, of one instruction for the narrowest and two for the widest that are moved; 0: of none. */
+uint32_t gp_gpu_vector(uint32_t least_bytes, uint32_t most_bytes);
 bool gp_gpu_is_addressed(GpOp op); /* an access through addresses */
 /* A whole number that is known to be a multiple. */
 bool gp_gpu_is_multiple(const GpValue *v, uint32_t of);

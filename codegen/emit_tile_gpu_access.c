@@ -5,7 +5,7 @@
 #include "codegen/async.h"
 #include "codegen/emit_tile_gpu.h"
 
-enum { MOST_RUN = 16, SECTOR_BYTES = 32, WORD_BYTES = 4 };
+enum { MOST_RUN = GP_GPU_VECTOR_BYTES }; /* bytes */
 
 LLVMValueRef gp_gpu_axis_offset(GpEmit *e, const GpTensorArg *t, LLVMValueRef at, int axis) {
     if (!t->param->small)
@@ -32,7 +32,7 @@ static bool fills_sectors(const GpLayout *l, GpElem elem) {
     for (int i = 0; i < l->bits[GpLayoutDim_Lane] && l->rank; i++)
         if (l->bases[GpLayoutDim_Lane][i][l->rank - 1] == run)
             run *= 2;
-    return (uint32_t)run * gp_elem_info[elem].bytes >= SECTOR_BYTES;
+    return (uint32_t)run * gp_elem_info[elem].bytes >= GP_GPU_SECTOR_BYTES;
 }
 
 /* A store of runs that are shorter than one instruction could move gets the tile in other runs,
@@ -40,7 +40,7 @@ static bool fills_sectors(const GpLayout *l, GpElem elem) {
 static const GpShapeLayout *access_layout(GpEmit *e, const GpInst *inst) {
     const GpValue *v = inst->op == GpOp_StoreTile ? inst->operands[1] : inst->results[0];
     const GpShapeLayout *s = gp_gpu_layout_of(e, v);
-    uint32_t vector = 16u / gp_elem_info[v->type->elem].bytes;
+    uint32_t vector = (uint32_t)GP_GPU_VECTOR_BYTES / gp_elem_info[v->type->elem].bytes;
     int64_t numel = 0;
     if (e->pipe && e->pipe->keeps_layouts)
         return s;
@@ -69,7 +69,7 @@ static Access access_of(GpEmit *e, const GpInst *inst) {
     a.registers = gp_layout_registers(a.layout->layout);
     a.run = 1;
     if (a.tensor->param->unit_stride && a.tensor->param->aligned16)
-        a.run = GP_MIN(gp_layout_run(a.layout->layout), 16u / gp_elem_info[a.elem].bytes);
+        a.run = GP_MIN(gp_layout_run(a.layout->layout), (uint32_t)GP_GPU_VECTOR_BYTES / gp_elem_info[a.elem].bytes);
     while (a.run > 1 && !starts_on_run(inst, a.run))
         a.run /= 2;
     LLVMValueRef offset = gp_emit_i64(e, 0);
@@ -124,7 +124,7 @@ static LLVMValueRef in_bounds(GpEmit *e, const Access *a, uint32_t reg) {
 /* 32-bit words that a run of narrower elements fills; 0: it fills none, or elements are wider. */
 static uint32_t words_of(GpElem elem, uint32_t run) {
     uint32_t bytes = gp_elem_info[elem].bytes;
-    return bytes < WORD_BYTES ? run * bytes / WORD_BYTES : 0;
+    return bytes < GP_GPU_WORD_BYTES ? run * bytes / GP_GPU_WORD_BYTES : 0;
 }
 
 /* One element, or a vector of `run`, or the words that these fill. */
@@ -148,9 +148,9 @@ static LLVMValueRef load_run(GpEmit *e, GpElem elem, LLVMValueRef ptr, uint32_t 
 static void unpack_run(GpEmit *e, GpElem elem, LLVMValueRef v, LLVMValueRef *out, uint32_t run) {
     uint32_t bytes = gp_elem_info[elem].bytes, words = words_of(elem, run);
     for (uint32_t i = 0; i < run; i++) {
-        LLVMValueRef x = part_of(e, v, words ? i * bytes / WORD_BYTES : i);
+        LLVMValueRef x = part_of(e, v, words ? i * bytes / GP_GPU_WORD_BYTES : i);
         if (words) {
-            LLVMValueRef shift = gp_emit_i32(e, INT64_C(8) * (i * bytes % WORD_BYTES));
+            LLVMValueRef shift = gp_emit_i32(e, INT64_C(8) * (i * bytes % GP_GPU_WORD_BYTES));
             x = LLVMBuildTrunc(e->b, LLVMBuildLShr(e->b, x, shift, ""), gp_emit_mem_type(e, elem), "");
         }
         out[i] = gp_emit_from_mem(e, elem, x);
@@ -304,7 +304,7 @@ static void order_access(GpEmit *e, const GpInst *inst) {
     GpTensorArg *tensor = &e->tensors[inst->operands[0]->id];
     if (tensor->order == GpOrder_Unknown) {
         Sharing s = {.e = e, .fn = e->fn, .tensor = inst->operands[0]};
-        gp_ir_walk((GpIrFn *)(uintptr_t)e->fn, GpWalk_Before, note_access, &s);
+        gp_ir_walk(e->fn, GpWalk_Before, note_access, &s);
         tensor->order = s.has_store && s.has_places ? GpOrder_Barrier : GpOrder_None;
     }
     if (tensor->order == GpOrder_Barrier)

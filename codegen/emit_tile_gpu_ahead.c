@@ -7,7 +7,7 @@
 ** with three twice as many. Not done unless it is asked for. */
 #include "codegen/emit_tile_gpu.h"
 
-enum { AHEAD_SM = 90, AHEAD_PTX = 80, GRANULE = 16 };
+enum { AHEAD_SM = 90, AHEAD_PTX = 80 };
 
 /* The one coordinate that is the block's along the grid's first axis; the others do not change with it. -1:
 ** none. */
@@ -33,7 +33,7 @@ static bool is_row(const GpEmit *e, const GpInst *load) {
             return false;
     return shape->rank > 0 && !load->by_element && !tensor->inst && gp_gpu_takes_vectors(e, tensor) &&
            !e->fn->params[tensor->index].is_written &&
-           shape->dim[shape->rank - 1] * gp_elem_info[tensor->type->elem].bytes % GRANULE == 0;
+           shape->dim[shape->rank - 1] * gp_elem_info[tensor->type->elem].bytes % GP_GPU_VECTOR_BYTES == 0;
 }
 
 /* The later block is there, and its row lies inside. */

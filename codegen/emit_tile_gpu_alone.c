@@ -6,7 +6,7 @@
 ** registers, while the others wait behind it for the results. */
 #include "codegen/emit_tile_gpu.h"
 
-enum { WARP = 32, MOST_ELEMENTS = 8 * WARP, SLOT_BYTES = 8 };
+enum { MOST_ELEMENTS = 8 * GP_GPU_LANES, SLOT_BYTES = 8 };
 
 /* What is looked for in a loop. */
 typedef struct Look {
@@ -24,16 +24,10 @@ static void look_at_value(Look *k, const GpValue *v) {
     k->visit(v, k->ud);
 }
 
-static bool is_inside(const GpRegion *r, const GpRegion *outer) {
-    while (r && r != outer)
-        r = r->owner ? r->owner->parent : NULL;
-    return r != NULL;
-}
-
 /* Neither a tensor's tiles, which all threads hold, nor a way out of the block. */
 static bool can_stand(const Look *k, const GpInst *inst) {
     if (inst->op == GpOp_Break || inst->op == GpOp_Continue)
-        return is_inside(inst->target->regions[0], k->body);
+        return gp_ir_is_inside(inst->target->regions[0], k->body);
     if (gp_gpu_is_addressed(inst->op))
         return true;
     if (gp_op_is_whole(inst->op))
@@ -56,7 +50,7 @@ static void look_at(Look *k, const GpRegion *r) {
 
 static bool can_be_alone(const GpEmit *e, const GpInst *loop, void (*visit)(const GpValue *v, void *ud), void *ud) {
     Look k = {loop->regions[0], visit, ud, false, true};
-    if (loop->op != GpOp_Loop || e->pipe || e->async || gp_tile_gpu_threads(e) == WARP)
+    if (loop->op != GpOp_Loop || e->pipe || e->async || gp_tile_gpu_threads(e) == GP_GPU_LANES)
         return false;
     for (uint32_t i = 0; i < loop->result_count; i++)
         k.is_able &= loop->results[i]->type->kind == GpIrType_Scalar;
@@ -79,8 +73,8 @@ static void no_visit(const GpValue *v, void *ud) {
 static void offer_layout(const GpValue *v, void *ud) {
     const Offer *o = ud;
     GpLayout *l = GP_NEW(o->e->arena, GpLayout);
-    *l = *gp_layout_blocked(o->e->arena, &v->type->shape, 1, WARP, GP_LAYOUT_STREAM);
-    while ((uint32_t)WARP << l->bits[GpLayoutDim_Warp] < gp_tile_gpu_threads(o->e))
+    *l = *gp_layout_blocked(o->e->arena, &v->type->shape, 1, GP_GPU_LANES, GP_LAYOUT_STREAM);
+    while ((uint32_t)GP_GPU_LANES << l->bits[GpLayoutDim_Warp] < gp_tile_gpu_threads(o->e))
         l->bits[GpLayoutDim_Warp]++;
     o->offer(o->plan, v, l);
 }
@@ -119,7 +113,7 @@ void gp_tile_gpu_alone(GpEmit *e, const GpInst *loop, void (*emit)(GpEmit *e, co
     uint32_t count = loop->result_count;
     LLVMValueRef shared = count ? gp_gpu_shared(e, (uint64_t)count * SLOT_BYTES, count, GpElem_U64) : NULL;
     gp_gpu_barrier(e);
-    LLVMValueRef is_first = LLVMBuildICmp(e->b, LLVMIntULT, gp_gpu_thread(e), gp_emit_i32(e, WARP), "");
+    LLVMValueRef is_first = LLVMBuildICmp(e->b, LLVMIntULT, gp_gpu_thread(e), gp_emit_i32(e, GP_GPU_LANES), "");
     LLVMBuildCondBr(e->b, is_first, alone, join);
     gp_emit_at(e, alone);
     e->is_alone = true;

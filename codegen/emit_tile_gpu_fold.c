@@ -14,7 +14,7 @@ typedef struct Shuffle {
 } Shuffle;
 
 static LLVMValueRef shuffle_word(GpEmit *e, const Shuffle *s, LLVMValueRef word) {
-    LLVMValueRef args[] = {gp_emit_i32(e, -1), word, s->lane, gp_emit_i32(e, 31)};
+    LLVMValueRef args[] = {gp_emit_i32(e, -1), word, s->lane, gp_emit_i32(e, GP_GPU_LANES - 1)};
     return gp_emit_intrinsic(e, s->name, NULL, args, 4);
 }
 
@@ -44,7 +44,7 @@ LLVMValueRef gp_gpu_shuffle(GpEmit *e, GpElem elem, LLVMValueRef v, uint32_t mas
 }
 
 LLVMValueRef gp_gpu_shuffle_first(GpEmit *e, GpElem elem, LLVMValueRef v, uint32_t mask) {
-    LLVMValueRef lane = LLVMBuildAnd(e->b, gp_gpu_thread(e), gp_emit_i32(e, 31 & ~mask), "");
+    LLVMValueRef lane = LLVMBuildAnd(e->b, gp_gpu_thread(e), gp_emit_i32(e, (GP_GPU_LANES - 1) & ~mask), "");
     Shuffle s = {"llvm.nvvm.shfl.sync.idx.i32", lane};
     return shuffle(e, &s, elem, v);
 }
@@ -199,7 +199,7 @@ static LLVMValueRef writer_test(GpEmit *e, const Fold *d) {
 ** totals'. */
 static void fold_warps(GpEmit *e, Fold *d) {
     int64_t numel = numel_of(&d->to->shape);
-    uint32_t size = gp_elem_info[d->elem].bytes, run = GP_MIN(d->warp_parts & -d->warp_parts, 16 / size);
+    uint32_t size = gp_elem_info[d->elem].bytes, run = GP_MIN(d->warp_parts & -d->warp_parts, GP_GPU_VECTOR_BYTES / size);
     uint64_t bytes = (uint64_t)numel * d->warp_parts * size;
     LLVMValueRef shared = gp_gpu_shared(e, bytes, numel_of(&d->from->shape), d->elem);
     LLVMValueRef ok = writer_test(e, d), c[GP_MAX_RANK];
@@ -367,7 +367,7 @@ void gp_tile_gpu_access(GpEmit *e, const GpInst *inst) {
         operands[i] = is_tile ? gp_emit_operand(e, inst->operands[i], like)
                               : e->bound[inst->operands[i]->id];
     bool is_plain = inst->op == GpOp_Gather && inst->ordering == GpOrdering_Weak;
-    uint32_t lanes = gp_layout_useless_mask(s->layout) & 31;
+    uint32_t lanes = gp_layout_useless_mask(s->layout) % GP_GPU_LANES;
     LLVMValueRef ok = is_plain || (e->is_alone && !lanes) ? NULL : s->is_owner;
     gp_gpu_barrier(e);
     for (uint32_t r = 0; r < count; r++)

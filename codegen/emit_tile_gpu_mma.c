@@ -10,7 +10,7 @@
 #include "codegen/async.h"
 #include "codegen/emit_tile_gpu.h"
 
-enum { COLUMNS = 8, QUADS = 4, MOST_PARTS = 4, PAD_BYTES = 16 };
+enum { COLUMNS = 8, QUADS = 4, MOST_PARTS = 4, PAD_BYTES = GP_GPU_VECTOR_BYTES };
 
 static const GpMmaSync sync_rows[] = {
 #define GP_MMA_SYNC(a, b, staged, rows, k, operand, intrinsic)                                     \
@@ -72,7 +72,7 @@ static uint64_t bytes_of(const Product *p, const Staged *o) {
 }
 
 /* Bytes from the start of a's lines to that of b's. */
-static uint64_t b_offset(const Product *p) { return (bytes_of(p, &p->a) + 15) / 16 * 16; }
+static uint64_t b_offset(const Product *p) { return gp_align_up(bytes_of(p, &p->a), GP_GPU_VECTOR_BYTES); }
 
 static Product product_of(const GpInst *inst) {
     const GpIrType *a = inst->operands[0]->type, *b = inst->operands[1]->type;
@@ -91,7 +91,7 @@ static Product product_of(const GpInst *inst) {
         p.a.elem = p.b.elem = p.sync->staged;
     set_depth(&p, p.k);
     int64_t unit = p.sync ? p.sync->k : 1;
-    while (b_offset(&p) + bytes_of(&p, &p.b) > GP_GPU_SHARED && p.depth % (2 * unit) == 0)
+    while (b_offset(&p) + bytes_of(&p, &p.b) > GP_GPU_STATIC_SHARED && p.depth % (2 * unit) == 0)
         set_depth(&p, p.depth / 2);
     return p;
 }
@@ -125,9 +125,7 @@ static void stage_operands(GpEmit *e, Product *p, int64_t first) {
     uint64_t offset = b_offset(p);
     p->a.base = gp_gpu_shared(e, offset + bytes_of(p, &p->b),
                               p->batches * (p->m + p->n) * p->depth, p->a.elem);
-    LLVMValueRef at = gp_emit_i64(e, (int64_t)offset);
-    p->b.base =
-        LLVMBuildInBoundsGEP2(e->b, LLVMInt8TypeInContext(e->ctx), p->a.base, &at, 1, "");
+    p->b.base = gp_emit_behind(e, p->a.base, (int64_t)offset);
     gp_gpu_barrier(e);
     stage(e, p, &p->a, first);
     stage(e, p, &p->b, first);
@@ -243,8 +241,8 @@ typedef struct Lane {
 
 static Lane lane_of(GpEmit *e) {
     LLVMValueRef t = LLVMBuildZExt(e->b, gp_gpu_thread(e), i64(e), "");
-    Lane l = {.warp = LLVMBuildLShr(e->b, t, gp_emit_i64(e, 5), "")};
-    t = LLVMBuildAnd(e->b, t, gp_emit_i64(e, 31), "");
+    Lane l = {.warp = LLVMBuildLShr(e->b, t, gp_emit_i64(e, GP_GPU_LANE_BITS), "")};
+    t = LLVMBuildAnd(e->b, t, gp_emit_i64(e, GP_GPU_LANES - 1), "");
     l.group = LLVMBuildLShr(e->b, t, gp_emit_i64(e, 2), "");
     l.quad = LLVMBuildAnd(e->b, t, gp_emit_i64(e, 3), "");
     return l;
@@ -281,7 +279,7 @@ typedef struct Share {
 } Share;
 
 static Share share_of(GpEmit *e, Product *p) {
-    uint32_t warps = gp_tile_gpu_threads(e) / 32;
+    uint32_t warps = gp_tile_gpu_threads(e) / GP_GPU_LANES;
     int64_t blocks = p->batches * (p->m / p->sync->rows) * (p->n / COLUMNS);
     Share w = {.product = p,
                .lane = lane_of(e),
@@ -402,7 +400,7 @@ static GpBound collect_share(GpEmit *e, const Share *w) {
     GpBound from = gp_gpu_convert(e, p->inst->operands[2], gp_gpu_layout_of(e, result));
     GpBound out = gp_emit_bound_make(e, gp_emit_flat_count(e, result));
     int64_t line_bytes = p->n * gp_elem_info[p->sum].bytes, rows = p->batches * p->m;
-    int64_t most = GP_MAX(GP_MIN(rows, GP_GPU_SHARED / line_bytes), INT64_C(1));
+    int64_t most = GP_MAX(GP_MIN(rows, GP_GPU_STATIC_SHARED / line_bytes), INT64_C(1));
     Band band = {.shared = gp_gpu_shared(e, (uint64_t)(most * line_bytes), rows * p->n, p->sum)};
     for (; band.first < rows; band.first += most) {
         band.rows = GP_MIN(most, rows - band.first);

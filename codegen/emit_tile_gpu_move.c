@@ -6,12 +6,12 @@
 #include "codegen/async.h"
 #include "codegen/emit_tile_gpu.h"
 
-enum { RECOMPUTE_DEPTH = 4, BANK_BYTES = 4 };
+enum { RECOMPUTE_DEPTH = 4 };
 
 static bool fits_shared(const GpValue *v) {
     int64_t numel = 0;
     return gp_shape_numel(&v->type->shape, &numel) &&
-           numel <= GP_GPU_SHARED / gp_elem_info[v->type->elem].bytes;
+           numel <= GP_GPU_STATIC_SHARED / gp_elem_info[v->type->elem].bytes;
 }
 
 /* Evaluating v again is better than an exchange: no memory, unless the exchange buffer has no place
@@ -105,11 +105,11 @@ static Staged stage_tile(GpEmit *e, const Move *m, bool has_view) {
     const GpShape *shape = &m->held->shape;
     uint32_t bytes = gp_elem_info[m->elem].bytes;
     Staged s = {.run = GP_MIN(gp_layout_run(m->held->layout), gp_layout_run(m->wanted->layout))};
-    s.run = has_view ? 1 : GP_MIN(s.run, 16 / bytes);
-    int64_t numel = 1, gap = s.run > 1 ? 16 / bytes : GP_MAX(BANK_BYTES / bytes, 1u), all;
+    s.run = has_view ? 1 : GP_MIN(s.run, GP_GPU_VECTOR_BYTES / bytes);
+    int64_t numel = 1, gap = s.run > 1 ? GP_GPU_VECTOR_BYTES / bytes : GP_MAX(GP_GPU_WORD_BYTES / bytes, 1u), all;
     gp_assert(gp_shape_numel(shape, &all));
     bool has_gap = shape->rank > 1 && shape->dim[shape->rank - 1] > 1 &&
-                   (all + all / shape->dim[shape->rank - 1] * gap) * bytes <= GP_GPU_SHARED;
+                   (all + all / shape->dim[shape->rank - 1] * gap) * bytes <= GP_GPU_STATIC_SHARED;
     for (int a = shape->rank - 1; a >= 0; a--) {
         s.stride[a] = numel;
         numel = numel * shape->dim[a] + (a == shape->rank - 1 && has_gap ? gap : 0);
@@ -217,19 +217,13 @@ struct GpConversion {
     GpConversion *next;
 };
 
-static bool encloses(const GpRegion *outer, const GpRegion *r) {
-    while (r && r != outer)
-        r = r->owner ? r->owner->parent : NULL;
-    return r == outer;
-}
-
 GpBound gp_gpu_convert(GpEmit *e, const GpValue *v, const GpShapeLayout *to) {
     Move m = {v->type->elem, e->bound[v->id], gp_gpu_layout_of(e, v), to};
     GpConversion **made = gp_tile_gpu_conversions(e);
     if (m.held == to || gp_gpu_is_uniform(v))
         return m.from;
     for (GpConversion *c = *made; c; c = c->next)
-        if (c->value == v && c->layout == to && encloses(c->region, e->region))
+        if (c->value == v && c->layout == to && gp_ir_is_inside(e->region, c->region))
             return c->bound;
     GpBound out;
     if (!rename_registers(e, &m, &out))

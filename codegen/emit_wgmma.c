@@ -6,6 +6,7 @@
 ** the wait for one is the wait for all before it. Rows of the result go to warpgroups in turns of
 ** 64; a thread's sums are as PTX's figure for m64nNk16 has them, and for operands from registers
 ** likewise. */
+#include "codegen/emit_i32.h"
 #include "codegen/emit_tile_gpu.h"
 #include "codegen/fragment.h"
 #include "codegen/inline_ptx.h"
@@ -13,7 +14,7 @@
 
 #include <math.h>
 
-enum { STEP_BYTES = 32, MOST_PENDING = 8, WORDS = 4, ALL_STEPS = 1 << 20 };
+enum { MOST_PENDING = 8, ALL_STEPS = 1 << 20 };
 
 struct GpPending {
     const GpInst *inst;
@@ -35,13 +36,15 @@ static const GpWgmmaRow *find_row(GpElem elem) {
     return NULL;
 }
 
+static bool is_byte(const GpWgmmaRow *row) { return gp_elem_info[row->elem].bytes == 1; }
+
 bool gp_wgmma_find(const GpInst *mma, const GpWgmmaRow **a, const GpWgmmaRow **b) {
     const GpShape *to = &mma->results[0]->type->shape;
     *a = find_row(mma->operands[0]->type->elem);
     *b = find_row(mma->operands[1]->type->elem);
     if (!*a || !*b || mma->results[0]->type->elem != GpElem_F32 || to->rank != 2)
         return false;
-    bool is_same = *a == *b || ((*a)->k == STEP_BYTES && (*b)->k == STEP_BYTES);
+    bool is_same = *a == *b || (is_byte(*a) && is_byte(*b));
     return is_same && to->dim[1] % 8 == 0 && to->dim[1] <= 256 &&
            mma->operands[0]->type->shape.dim[1] % (*a)->k == 0;
 }
@@ -54,7 +57,7 @@ static bool is_zero(const GpValue *v) {
 /* Sums of 8-bit products are kept with fewer bits than f32 has: those of one product go to the
 ** accumulator by an addition (DeepSeek-V3, arXiv 2412.19437, section 3.3.2). */
 bool gp_wgmma_promotes(const GpInst *mma) {
-    return find_row(mma->operands[0]->type->elem)->k == STEP_BYTES && !is_zero(mma->operands[2]);
+    return is_byte(find_row(mma->operands[0]->type->elem)) && !is_zero(mma->operands[2]);
 }
 
 /* ---- Operands ---------------------------------------------------------------------------- */
@@ -68,15 +71,14 @@ typedef struct Operand {
     bool is_transposed;
 } Operand;
 
-static uint64_t swizzle_code(uint32_t panel_bytes) {
-    return panel_bytes == 128 ? 1 : panel_bytes == 64 ? 2 : 3;
-}
+/* 1 for a swizzle of 128 bytes, 2 of 64, 3 of 32. */
+static uint64_t swizzle_code(const GpFeed *f) { return gp_fragment_shift(f) + 1; }
 
 /* i32: in dynamic shared memory, of the feed's tile in the stage that is full. */
 static LLVMValueRef tile_offset(GpEmit *e, const GpFeed *f) {
     GpChannel *c = f->group->channel;
-    LLVMValueRef at = LLVMBuildMul(e->b, gp_pipe_stage(e, c), gp_emit_i32(e, (int64_t)c->stage_bytes), "");
-    return LLVMBuildAdd(e->b, at, gp_emit_i32(e, (int64_t)(c->offset + f->offset)), "");
+    LLVMValueRef at = gp_i32_scale(e, gp_pipe_stage(e, c), (int64_t)c->stage_bytes);
+    return gp_i32_add(e, at, gp_emit_i32(e, (int64_t)(c->offset + f->offset)));
 }
 
 /* `line` is the first line (or, transposed, column) of the operand's part, a multiple of 8. */
@@ -92,15 +94,15 @@ static Operand open_operand(GpEmit *e, const GpFeedView *v, bool is_b, LLVMValue
         o.step = 16 * f->panel_bytes;
         o.steps = ALL_STEPS;
     } else {
-        o.step = STEP_BYTES;
-        o.steps = f->panel_bytes / STEP_BYTES;
+        o.step = GP_FRAGMENT_STEP_BYTES;
+        o.steps = f->panel_bytes / GP_FRAGMENT_STEP_BYTES;
         o.panel = panel;
     }
-    at = LLVMBuildAdd(e->b, at, LLVMBuildMul(e->b, line, gp_emit_i32(e, (int64_t)line_bytes), ""), "");
+    at = gp_i32_add(e, at, gp_i32_scale(e, line, (int64_t)line_bytes));
     LLVMValueRef base = LLVMBuildPtrToInt(e->b, e->pipe->shared, LLVMInt32TypeInContext(e->ctx), "");
-    at = LLVMBuildLShr(e->b, LLVMBuildAdd(e->b, at, base, ""), gp_emit_i32(e, 4), "");
+    at = gp_i32_shift(e, gp_i32_add(e, at, base), 4);
     at = LLVMBuildAnd(e->b, at, gp_emit_i32(e, 0x3fff), "");
-    uint64_t fixed = swizzle_code(f->panel_bytes) << 62 | (uint64_t)(8 * f->panel_bytes / 16) << 32 |
+    uint64_t fixed = swizzle_code(f) << 62 | (uint64_t)(GP_SWIZZLE_LINES * f->panel_bytes / 16) << 32 |
                      (leading / 16) << 16;
     at = LLVMBuildZExt(e->b, at, LLVMInt64TypeInContext(e->ctx), "");
     o.descriptor = LLVMBuildOr(e->b, at, gp_emit_i64(e, (int64_t)fixed), "");
@@ -116,13 +118,13 @@ const GpShapeLayout *gp_wgmma_layout(GpEmit *e, const GpShape *shape) {
 }
 
 uint32_t *gp_wgmma_places(GpEmit *e, const GpShapeLayout *s) {
-    uint32_t count = gp_layout_registers(s->layout), per_turn = GP_PIPE_BLOCK_ROWS * e->pipe->warpgroups;
+    uint32_t count = gp_layout_registers(s->layout), rows_each = gp_pipe_rows(e->pipe);
     uint32_t *at = GP_NEW_ARRAY(e->arena, uint32_t, count), columns = (uint32_t)s->shape.dim[1];
     for (uint32_t r = 0; r < count; r++) {
         int32_t c[GP_MAX_RANK];
         gp_layout_at(s->layout, r, 0, 0, c);
-        uint32_t turn = (uint32_t)c[0] / per_turn, half = (uint32_t)c[0] / 8 % 2;
-        size_t eight = turn * columns / 8 + (uint32_t)c[1] / 8;
+        uint32_t block = (uint32_t)c[0] / rows_each, half = (uint32_t)c[0] / 8 % 2;
+        size_t eight = block * columns / 8 + (uint32_t)c[1] / 8;
         at[(eight * 2 + half) * 2 + (uint32_t)c[1] % 2] = r;
     }
     return at;
@@ -143,12 +145,12 @@ void gp_wgmma_hold(GpEmit *e, GpFeed *f) {
     GpFeedView view = {f, f->is_swapped};
     GpElem elem = f->load->results[0]->type->elem;
     uint32_t height = f->is_swapped ? f->width : f->lines, depth = f->is_swapped ? f->lines : f->width;
-    uint32_t steps = depth / find_row(elem)->k, per_turn = GP_PIPE_BLOCK_ROWS * p->warpgroups, count = 0;
-    LLVMValueRef base = gp_pipe_at(e, tile_offset(e, f)), warp = LLVMBuildLShr(e->b, gp_gpu_thread(e), gp_emit_i32(e, 5), "");
-    warp = LLVMBuildMul(e->b, warp, gp_emit_i32(e, GP_FRAGMENT_ROWS), "");
+    uint32_t steps = depth / find_row(elem)->k, rows_each = gp_pipe_rows(p), count = 0;
+    LLVMValueRef base = gp_pipe_at(e, tile_offset(e, f)), warp = gp_i32_shift(e, gp_gpu_thread(e), GP_GPU_LANE_BITS);
+    warp = gp_i32_scale(e, warp, GP_FRAGMENT_ROWS);
     GpFragment fragment = gp_fragment_open(e, &view, elem, false, base, warp);
-    f->words = gp_emit_bound_make(e, height / per_turn * steps * GP_FRAGMENT_WORDS);
-    for (uint32_t row = 0; row < height; row += per_turn)
+    f->words = gp_emit_bound_make(e, height / rows_each * steps * GP_FRAGMENT_WORDS);
+    for (uint32_t row = 0; row < height; row += rows_each)
         for (uint32_t step = 0; step < steps; step++, count += GP_FRAGMENT_WORDS)
             gp_fragment_read(e, &fragment, row, step, f->words.at + count);
     gp_pipe_release(e, f->group->channel);
@@ -156,13 +158,13 @@ void gp_wgmma_hold(GpEmit *e, GpFeed *f) {
 
 /* ---- One product ------------------------------------------------------------------------- */
 
-/* A product of a warpgroup: `turns` blocks of 64 rows, one inline PTX each. */
+/* A product of a warpgroup: `blocks` of 64 rows, one inline PTX each. */
 typedef struct Product {
     const GpInst *inst;
     const GpWgmmaRow *a_row, *b_row;
     GpFeedView a_view, b_view;
     bool has_words, is_zero; /* a comes from registers; the accumulator starts at zero */
-    uint32_t turns, n, steps;
+    uint32_t blocks, n, steps;
     GpPipePart part;
     Operand a, b;
     GpBound sums, words; /* in the order of the instruction */
@@ -175,7 +177,7 @@ static Product product_of(GpEmit *e, const GpInst *inst) {
     bool is_fed = gp_feed_view(&e->pipe->feeds, inst->operands[0], &p.a_view), is_held = is_fed && p.a_view.feed->group->channel->is_held;
     p.has_words = !is_fed || is_held;
     const GpShape *to = &inst->results[0]->type->shape;
-    p.turns = (uint32_t)to->dim[0] / (GP_PIPE_BLOCK_ROWS * e->pipe->warpgroups);
+    p.blocks = (uint32_t)to->dim[0] / gp_pipe_rows(e->pipe);
     p.n = (uint32_t)to->dim[1];
     p.steps = (uint32_t)inst->operands[0]->type->shape.dim[1] / p.a_row->k;
     p.part = gp_pipe_part(e->pipe, inst);
@@ -202,7 +204,7 @@ static void put_step(GpInlinePtx *ptx, const Product *p, uint32_t step, uint32_t
     put_registers(ptx, 0, p->part.columns / 2);
     if (p->has_words) {
         gp_inline_puts(ptx, ", ");
-        put_registers(ptx, a + WORDS * step, WORDS);
+        put_registers(ptx, a + GP_FRAGMENT_WORDS * step, GP_FRAGMENT_WORDS);
     } else {
         gp_inline_puts(ptx, ", da");
     }
@@ -219,10 +221,10 @@ static GpBound range_of(const GpBound *all, uint32_t first, uint32_t count) {
 }
 
 /* One inline PTX: columns from `column` of a block of rows. */
-static void issue_block(GpEmit *e, Product *p, uint32_t turn, uint32_t column, bool is_last) {
-    uint32_t words_each = p->words.count / p->turns;
-    GpBound sums = range_of(&p->sums, (turn * p->n + column) / 2, p->part.columns / 2);
-    GpBound words = range_of(&p->words, turn * words_each, words_each);
+static void issue_block(GpEmit *e, Product *p, uint32_t block, uint32_t column, bool is_last) {
+    uint32_t words_each = p->words.count / p->blocks;
+    GpBound sums = range_of(&p->sums, (block * p->n + column) / 2, p->part.columns / 2);
+    GpBound words = range_of(&p->words, block * words_each, words_each);
     GpInlinePtx ptx = gp_inline_begin(e, sums.count + words.count + 2);
     uint32_t a = 0;
     gp_inline_outputs(&ptx, &sums);
@@ -232,9 +234,9 @@ static void issue_block(GpEmit *e, Product *p, uint32_t turn, uint32_t column, b
         for (uint32_t i = 0; i < words.count; i++)
             a = gp_inline_input(&ptx, words.at[i]) - i;
     } else {
-        LLVMValueRef line = LLVMBuildMul(e->b, e->pipe->warpgroup, gp_emit_i32(e, GP_PIPE_BLOCK_ROWS), "");
-        int64_t first = (int64_t)turn * GP_PIPE_BLOCK_ROWS * e->pipe->warpgroups;
-        p->a = open_operand(e, &p->a_view, false, LLVMBuildAdd(e->b, line, gp_emit_i32(e, first), ""));
+        LLVMValueRef line = gp_i32_scale(e, e->pipe->warpgroup, GP_PIPE_BLOCK_ROWS);
+        int64_t first = (int64_t)block * gp_pipe_rows(e->pipe);
+        p->a = open_operand(e, &p->a_view, false, gp_i32_add(e, line, gp_emit_i32(e, first)));
         a = gp_inline_input(&ptx, p->a.descriptor);
     }
     uint32_t b = gp_inline_input(&ptx, p->b.descriptor);
@@ -247,11 +249,11 @@ static void issue_block(GpEmit *e, Product *p, uint32_t turn, uint32_t column, b
     gp_inline_call(&ptx, sums.at);
 }
 
-static void issue_part(GpEmit *e, Product *p, uint32_t turn, uint32_t column) {
+static void issue_part(GpEmit *e, Product *p, uint32_t block, uint32_t column) {
     if (column)
         p->b = open_operand(e, &p->b_view, true, gp_emit_i32(e, column));
     for (uint32_t i = 0; i < p->part.blocks; i++)
-        issue_block(e, p, turn + i, column, i + 1 == p->part.blocks);
+        issue_block(e, p, block + i, column, i + 1 == p->part.blocks);
 }
 
 /* ---- Waiting ----------------------------------------------------------------------------- */
@@ -337,7 +339,7 @@ static bool continues(const GpEmit *e, const GpInst *inst) {
 static GpBound start_sums(GpEmit *e, const Product *p, const uint32_t *places) {
     const GpShapeLayout *s = gp_wgmma_layout(e, &p->inst->results[0]->type->shape);
     GpBound from = gp_gpu_convert(e, p->inst->operands[2], s);
-    GpBound sums = gp_emit_bound_make(e, p->turns * p->n / 2);
+    GpBound sums = gp_emit_bound_make(e, p->blocks * p->n / 2);
     for (uint32_t i = 0; i < sums.count; i++)
         sums.at[i] = gp_gpu_at(&from, places[i]);
     return sums;

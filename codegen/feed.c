@@ -112,11 +112,10 @@ static void drop_feeds(GpInst *inst, void *ud) {
 void gp_feeds_find(GpEmit *e, GpFeeds *f,
                    bool (*fits)(const GpEmit *e, const GpInst *load, GpFeed *out)) {
     Search s = {.e = e, .feeds = f, .fits = fits};
-    GpIrFn *fn = (GpIrFn *)(uintptr_t)e->fn;
-    gp_ir_walk(fn, GpWalk_Before, count_load, &s);
+    gp_ir_walk(e->fn, GpWalk_Before, count_load, &s);
     f->at = GP_NEW_ARRAY(e->arena, GpFeed, s.loads + 1);
-    gp_ir_walk(fn, GpWalk_Before, add_feed, &s);
-    gp_ir_walk(fn, GpWalk_Before, drop_feeds, &s);
+    gp_ir_walk(e->fn, GpWalk_Before, add_feed, &s);
+    gp_ir_walk(e->fn, GpWalk_Before, drop_feeds, &s);
     uint32_t kept = 0;
     for (uint32_t i = 0; i < f->count; i++) {
         if (!gp_map_get(&f->of, f->at[i].load))

@@ -9,9 +9,10 @@
 #include "codegen/emit.h"
 
 enum {
-    GP_FEED_LINE_BYTES = 128, /* what the widest swizzle spans */
-    GP_FEED_CHUNK_BYTES = 16,
-    GP_FEED_ALIGN = 1024      /* what that swizzle repeats over */
+    GP_FEED_LINE_BYTES = GP_GPU_LINE_BYTES,    /* what the widest swizzle spans */
+    GP_FEED_CHUNK_BYTES = GP_GPU_VECTOR_BYTES, /* what swizzles exchange */
+    GP_SWIZZLE_LINES = 8,                      /* whose swizzles differ */
+    GP_FEED_ALIGN = GP_SWIZZLE_LINES * GP_FEED_LINE_BYTES
 };
 
 typedef struct GpFeed {

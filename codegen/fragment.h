@@ -9,9 +9,8 @@
 
 enum {
     GP_FRAGMENT_WORDS = 4,       /* of a thread, of a step */
-    GP_FRAGMENT_STEP_BYTES = 32, /* of k */
-    GP_FRAGMENT_ROWS = 16,
-    GP_SWIZZLE_LINES = 8 /* whose swizzles differ */
+    GP_FRAGMENT_STEP_BYTES = 32, /* of k; wgmma goes along it likewise */
+    GP_FRAGMENT_ROWS = 16
 };
 
 /* As this thread reads it: its own line and byte on it, and what the swizzle makes of them. */

@@ -74,7 +74,7 @@ void gp_codegen_key(GpCodegen *cg, const GpIrFn *fn, const GpTarget *target, uin
     add_text(&h, gp_text_cstr(&name));
     llvm_blake3_hasher_update(&h, &target->ptx, sizeof target->ptx);
     add_params(&h, fn);
-    gp_ir_walk((GpIrFn *)(uintptr_t)fn, GpWalk_Before, add_lines, &h); /* .loc lines */
+    gp_ir_walk(fn, GpWalk_Before, add_lines, &h); /* .loc lines */
     if (target->kind == GpTarget_Nvptx)
         add_device_math(&h, cg);
     else

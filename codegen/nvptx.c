@@ -116,7 +116,7 @@ static void fill_launch(GpEmit *e, GpImage *image) {
     image->threads = e->is_tile ? block_threads(e) : 0;
     image->cluster[0] = image->cluster[1] = image->cluster[2] = 1;
     if (e->is_tile)
-        image->schedule = (GpSchedule){(uint8_t)(image->threads / 32), 1, 1, 1};
+        image->schedule = (GpSchedule){(uint8_t)(image->threads / GP_GPU_LANES), 1, 1, 1};
     if (e->is_tile)
         image->shared_bytes = (uint32_t)gp_tile_gpu_dynamic(e);
     if (e->fetches_ahead)

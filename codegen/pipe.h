@@ -21,8 +21,10 @@
 #include "codegen/feed.h"
 
 enum {
-    GP_PIPE_SHARED = 227 * 1024, /* bytes of a block on sm_90 */
-    GP_PIPE_BLOCK_ROWS = 64,     /* of an instruction of a warpgroup */
+    GP_PIPE_BLOCK_ROWS = 64,   /* of an instruction of a warpgroup */
+    GP_PIPE_STORE_COLUMNS = GP_FEED_LINE_BYTES / 2, /* of a panel that is stored, of 16-bit elements */
+    GP_PIPE_BARRIERS = 16,     /* bytes of a stage's two */
+    GP_PIPE_MOST_RANK = 5,     /* of a tensor that is copied */
     GP_PIPE_MOST_STAGES = 8,
     GP_PIPE_MOST_WARPGROUPS = 4,
     GP_PIPE_CLUSTER = 2,     /* blocks */
@@ -48,7 +50,7 @@ struct GpChannel {
     bool is_held;   /* no ring: first operand of products that is kept in registers, read at its load */
     uint32_t stages;
     uint64_t stage_bytes, offset; /* in dynamic shared memory */
-    uint64_t barriers;            /* offset of full and empty of stage 0; 16 bytes a stage */
+    uint64_t barriers;            /* offset of full and empty of stage 0 */
     LLVMValueRef stage, phase;    /* of the role being emitted: addresses of its counters */
     LLVMValueRef now;             /* the stage that is being filled or read; NULL: none */
     GpMap ends; /* not a ring: instructions before which it is given back; none: the body's end */
@@ -129,6 +131,7 @@ typedef struct GpPipeRegisters {
 void gp_pipe_plan(GpEmit *e);
 uint32_t gp_pipe_block_threads(const GpPipe *p);
 uint32_t gp_pipe_tile_threads(const GpPipe *p); /* those that hold tiles */
+uint32_t gp_pipe_rows(const GpPipe *p); /* of a block of each warpgroup: they have those of a product in turns */
 
 /* pipe_live.c */
 /* Positions between which a value is alive, and its words. A loop's results are made where it ends. */
@@ -204,7 +207,6 @@ bool gp_pipe_find_bound(GpPipeLoop *l, GpBuilder *b, const GpInst *cmp, bool val
 bool gp_pipe_ends_block(const GpInst *inst);
 /* Whether something in the region goes elsewhere than on, or ends the block. */
 bool gp_pipe_has_jump(const GpRegion *r);
-bool gp_pipe_is_inside(const GpRegion *r, const GpRegion *outer);
 /* Whether something from `first` to before `end` leaves their region. */
 bool gp_pipe_leaves(const GpInst *first, const GpInst *end);
 /* Whether stages are in use at none of the jumps, but those that are given back where a block ends. */
@@ -278,7 +280,7 @@ bool gp_wgmma_find(const GpInst *mma, const GpWgmmaRow **a, const GpWgmmaRow **b
 bool gp_wgmma_promotes(const GpInst *mma);
 void gp_wgmma(GpEmit *e, const GpInst *inst);
 void gp_wgmma_hold(GpEmit *e, GpFeed *f); /* reads a held operand, and gives its stage back */
-/* Which register of the value's layout holds (turn of 64 rows, column / 8, row / 8 % 2, column % 2)
+/* Which register of the value's layout holds (block of 64 rows, column / 8, row / 8 % 2, column % 2)
 ** of a thread's part, in this order. */
 uint32_t *gp_wgmma_places(GpEmit *e, const GpShapeLayout *s);
 /* The layout of a product's sums, or of its first operand in registers. */

@@ -103,7 +103,7 @@ LLVMValueRef gp_pipe_exchange(GpEmit *e, uint64_t bytes) {
 bool gp_pipe_wants_more(const GpEmit *e, uint64_t *exchange) {
     if (!e->pipe || e->pipe->exchange_bytes <= e->pipe->exchange_room)
         return false;
-    *exchange = e->pipe->keeps_layouts ? GP_PIPE_SHARED : e->pipe->exchange_bytes;
+    *exchange = e->pipe->keeps_layouts ? gp_target_shared(e->target) : e->pipe->exchange_bytes;
     return true;
 }
 
@@ -117,7 +117,7 @@ void gp_pipe_describe(const GpEmit *e, GpImage *image) {
     image->map_count = p->map_count;
     image->shared_bytes = (uint32_t)p->shared_bytes;
     image->is_persistent = p->is_persistent;
-    image->schedule.warps = (uint8_t)(gp_pipe_tile_threads(p) / 32);
+    image->schedule.warps = (uint8_t)(gp_pipe_tile_threads(p) / GP_GPU_LANES);
     image->schedule.persistent = p->is_persistent ? 2 : 1;
     image->schedule.cluster = (uint8_t)p->cluster;
     image->cluster[0] = p->cluster;

@@ -2,12 +2,7 @@
 ** and the room for stores. */
 #include "codegen/pipe.h"
 
-enum {
-    BARRIER_BYTES = 16,
-    LEAST_STAGES = 2,
-    TMA_RANK = 5,
-    STORE_PANEL = 64 /* columns */
-};
+enum { LEAST_STAGES = 2 };
 
 /* ---- Groups and channels ----------------------------------------------------------------- */
 
@@ -54,7 +49,7 @@ static bool goes_around(const GpGroup *g) {
 
 static bool make_groups(GpEmit *e, GpPipe *p) {
     Readers r = {p, GP_NEW_ARRAY(e->arena, Reader, p->feeds.count + 1)};
-    gp_ir_walk((GpIrFn *)(uintptr_t)e->fn, GpWalk_Before, note_readers, &r);
+    gp_ir_walk(e->fn, GpWalk_Before, note_readers, &r);
     p->groups = GP_NEW_ARRAY(e->arena, GpGroup, p->feeds.count + 1);
     for (uint32_t i = 0; i < p->feeds.count; i++) {
         GpFeed *f = &p->feeds.at[i];
@@ -139,16 +134,16 @@ static bool make_channels(GpEmit *e, GpPipe *p) {
 }
 
 /* As many stages as fit beside `staging` bytes; rings share alike. */
-static GpUnpiped place_channels(GpPipe *p, uint64_t staging, uint32_t most) {
-    uint64_t fixed = p->exchange_room + staging, ring = 0, at = staging;
+static GpUnpiped place_channels(const GpEmit *e, GpPipe *p, uint64_t staging, uint32_t most) {
+    uint64_t room = gp_target_shared(e->target), fixed = p->exchange_room + staging, ring = 0, at = staging;
     for (uint32_t i = 0; i < p->channel_count; i++) {
         const GpChannel *c = &p->channels[i];
         uint64_t *sum = c->is_ring ? &ring : &fixed;
-        *sum += c->stage_bytes + BARRIER_BYTES;
+        *sum += c->stage_bytes + GP_PIPE_BARRIERS;
     }
     if (!ring)
         return GpUnpiped_Loop;
-    uint64_t stages = fixed < GP_PIPE_SHARED ? (GP_PIPE_SHARED - fixed) / ring : 0;
+    uint64_t stages = fixed < room ? (room - fixed) / ring : 0;
     stages = GP_MIN(stages, most);
     if (stages < LEAST_STAGES)
         return GpUnpiped_Shared;
@@ -161,7 +156,7 @@ static GpUnpiped place_channels(GpPipe *p, uint64_t staging, uint32_t most) {
     }
     for (uint32_t i = 0; i < p->channel_count; i++) {
         p->channels[i].barriers = at;
-        at += (uint64_t)p->channels[i].stages * BARRIER_BYTES;
+        at += (uint64_t)p->channels[i].stages * GP_PIPE_BARRIERS;
     }
     p->exchange_at = at;
     p->shared_bytes = at;
@@ -196,7 +191,7 @@ static bool is_alone(Stores *s, const GpInst *store, GpPipeStore *out) {
     s->store = store;
     s->is_behind = false;
     s->loads = s->others = 0;
-    gp_ir_walk((GpIrFn *)(uintptr_t)s->e->fn, GpWalk_Before, count_accesses, s);
+    gp_ir_walk(s->e->fn, GpWalk_Before, count_accesses, s);
     out->is_repeated = store->parent->owner != NULL;
     out->is_loaded = s->loads > 0;
     return !s->others && !(out->is_repeated && out->is_loaded);
@@ -209,14 +204,14 @@ static bool can_leave(Stores *s, const GpInst *inst, GpPipeStore *out) {
         return false;
     const GpIrParam *param = &s->e->fn->params[tensor->index];
     const GpShape *shape = &v->type->shape;
-    if (!param->is_unique || !param->aligned16 || !param->unit_stride || shape->rank > TMA_RANK ||
+    if (!param->is_unique || !param->aligned16 || !param->unit_stride || shape->rank > GP_PIPE_MOST_RANK ||
         gp_elem_info[v->type->elem].bits != 16 || !gp_feed_axes(shape, a) || a[1] != shape->rank - 1)
         return false;
     while (v->inst && v->inst->op == GpOp_Reshape && gp_feed_drops_units(v->inst))
         v = v->inst->operands[0];
     *out = (GpPipeStore){.inst = inst, .value = v, .row_axis = shape->rank - 1 - a[0]};
-    return is_alone(s, inst, out) && v->type->shape.rank == 2 && v->type->shape.dim[1] % STORE_PANEL == 0 &&
-           v->type->shape.dim[0] % ((int64_t)s->pipe->warpgroups * GP_PIPE_BLOCK_ROWS) == 0;
+    return is_alone(s, inst, out) && v->type->shape.rank == 2 && v->type->shape.dim[1] % GP_PIPE_STORE_COLUMNS == 0 &&
+           v->type->shape.dim[0] % gp_pipe_rows(s->pipe) == 0;
 }
 
 static void add_store(GpInst *inst, void *ud) {
@@ -233,9 +228,9 @@ static uint64_t find_stores(GpEmit *e, GpPipe *p) {
     Stores s = {.e = e, .pipe = p};
     uint32_t count = 0;
     uint64_t most = 0;
-    gp_ir_walk((GpIrFn *)(uintptr_t)e->fn, GpWalk_Before, count_stores, &count);
+    gp_ir_walk(e->fn, GpWalk_Before, count_stores, &count);
     p->stores = GP_NEW_ARRAY(e->arena, GpPipeStore, count + 1);
-    gp_ir_walk((GpIrFn *)(uintptr_t)e->fn, GpWalk_Before, add_store, &s);
+    gp_ir_walk(e->fn, GpWalk_Before, add_store, &s);
     for (uint32_t i = 0; i < p->store_count; i++) {
         const GpShape *shape = &p->stores[i].value->type->shape;
         most = GP_MAX(most, (uint64_t)(shape->dim[0] * shape->dim[1]) * 2);
@@ -249,8 +244,8 @@ GpUnpiped gp_pipe_place_channels(GpEmit *e, GpPipe *p) {
         return GpUnpiped_Reader;
     uint32_t asked = e->fn->schedule.stages, most = asked ? asked : GP_PIPE_MOST_STAGES;
     uint64_t staging = find_stores(e, p);
-    if (staging && place_channels(p, staging, most) == GpUnpiped_None)
+    if (staging && place_channels(e, p, staging, most) == GpUnpiped_None)
         return GpUnpiped_None;
     p->store_count = 0;
-    return place_channels(p, 0, most);
+    return place_channels(e, p, 0, most);
 }

@@ -22,17 +22,11 @@ bool gp_pipe_has_jump(const GpRegion *r) {
     return false;
 }
 
-bool gp_pipe_is_inside(const GpRegion *r, const GpRegion *outer) {
-    while (r != outer && r->owner)
-        r = r->owner->parent;
-    return r == outer;
-}
-
 /* ---- Where stages are in use ------------------------------------------------------------- */
 
 /* Whether the instruction, or something in it, leaves the region. */
 static bool leaves(const GpInst *inst, const GpRegion *r) {
-    if (gp_pipe_ends_block(inst) || (inst->target && !gp_pipe_is_inside(inst->target->parent, r)))
+    if (gp_pipe_ends_block(inst) || (inst->target && !gp_ir_is_inside(inst->target->parent, r)))
         return true;
     for (uint32_t i = 0; i < inst->region_count; i++)
         for (const GpInst *x = inst->regions[i]->first; x; x = x->next)
@@ -65,7 +59,7 @@ static void find_loop_jump(GpInst *inst, void *ud) {
 
 bool gp_pipe_loops_jump(const GpEmit *e) {
     bool jumps = false;
-    gp_ir_walk((GpIrFn *)(uintptr_t)e->fn, GpWalk_Before, find_loop_jump, &jumps);
+    gp_ir_walk(e->fn, GpWalk_Before, find_loop_jump, &jumps);
     return jumps;
 }
 

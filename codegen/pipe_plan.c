@@ -3,16 +3,16 @@
 
 enum {
     EXCHANGE_RESERVE = 8 * 1024,
-    WARPGROUP_THREADS = 128,
-    WARPGROUP_WARPS = 4,
-    TMA_RANK = 5
+    WARPGROUP_WARPS = GP_GPU_WARPGROUP / GP_GPU_LANES
 };
 
-uint32_t gp_pipe_tile_threads(const GpPipe *p) { return p->warpgroups * WARPGROUP_THREADS; }
+uint32_t gp_pipe_tile_threads(const GpPipe *p) { return p->warpgroups * GP_GPU_WARPGROUP; }
 
 uint32_t gp_pipe_block_threads(const GpPipe *p) {
-    return (p->warpgroups + 1) * WARPGROUP_THREADS;
+    return (p->warpgroups + 1) * GP_GPU_WARPGROUP;
 }
+
+uint32_t gp_pipe_rows(const GpPipe *p) { return p->warpgroups * GP_PIPE_BLOCK_ROWS; }
 
 /* ---- Which loads and products ------------------------------------------------------------ */
 
@@ -31,7 +31,7 @@ static GpUnpiped ask_load(const GpEmit *e, const GpInst *load, GpFeed *out) {
         return GpUnpiped_Written;
     if (!p->aligned16 || !p->unit_stride)
         return GpUnpiped_Unaligned;
-    bool is_box = load->imm.u == 0 && load->results[0]->type->shape.rank <= TMA_RANK &&
+    bool is_box = load->imm.u == 0 && load->results[0]->type->shape.rank <= GP_PIPE_MOST_RANK &&
                   gp_feed_set_panels(out, load->results[0]->type) && out->lines <= GP_PIPE_MOST_LINES;
     if (is_box && out->panels > 1)
         widen_panels(out);
@@ -136,7 +136,7 @@ static GpUnpiped ask_all(Survey *s) {
     if (e->fn->schedule.stages == 1)
         return GpUnpiped_Asked;
     gp_feeds_find(e, &p->feeds, can_feed);
-    gp_ir_walk((GpIrFn *)(uintptr_t)e->fn, GpWalk_Before, check_product, s);
+    gp_ir_walk(e->fn, GpWalk_Before, check_product, s);
     if (s->why == GpUnpiped_None)
         note(s, gp_pipe_place_channels(e, p));
     if (s->why == GpUnpiped_None && !gp_pipe_jumps_fit(p))
@@ -167,7 +167,7 @@ static GpPipe *find_plan(GpEmit *e, const Products *products) {
     for (uint32_t most = first; most > 1 && !p; most--)
         p = try_plan(e, most, false);
     bool is_tight = e->unpiped == GpUnpiped_Shared && e->exchange_room > EXCHANGE_RESERVE &&
-                    e->exchange_room < GP_PIPE_SHARED;
+                    e->exchange_room < gp_target_shared(e->target);
     for (uint32_t most = first; most > 1 && !p && is_tight; most--)
         p = try_plan(e, most, true);
     return p;
@@ -176,7 +176,7 @@ static GpPipe *find_plan(GpEmit *e, const Products *products) {
 void gp_pipe_plan(GpEmit *e) {
     Products products = {0};
     if (e->is_tile)
-        gp_ir_walk((GpIrFn *)(uintptr_t)e->fn, GpWalk_Before, add_product, &products);
+        gp_ir_walk(e->fn, GpWalk_Before, add_product, &products);
     GpPipe *p = products.count ? find_plan(e, &products) : NULL;
     if (!p)
         return;

@@ -65,19 +65,19 @@ static Need need_of(const GpPipe *p, const GpRegion *r) {
 
 static int64_t part_words(GpPipePart part) { return (int64_t)part.blocks * part.columns / 2; }
 
-/* The sums that are added have registers of their own. Where not all of those of a turn fit, a part of
+/* The sums that are added have registers of their own. Where not all of those of a region fit, a part of
 ** one product's does, the largest that there is room for: larger tiles are loaded less often (tf32 of
 ** 128 x 256 takes 0.75 of the time of 128 x 128 on one H200, and its products read as many bytes). */
 static GpPipePart part_of(const GpPipe *p, const GpInst *mma, Need need) {
     const GpShape *to = &mma->results[0]->type->shape;
-    uint32_t turns = (uint32_t)to->dim[0] / (GP_PIPE_BLOCK_ROWS * p->warpgroups), n = (uint32_t)to->dim[1];
-    GpPipePart part = {.blocks = turns, .columns = n};
+    uint32_t blocks = (uint32_t)to->dim[0] / gp_pipe_rows(p), n = (uint32_t)to->dim[1];
+    GpPipePart part = {.blocks = blocks, .columns = n};
     int64_t room = gp_pipe_registers(p)->sums - need.kept;
     if (!gp_wgmma_promotes(mma) || need.added <= room)
         return part;
     part.is_alone = true;
     while (part.blocks > 1 && part_words(part) > room)
-        for (part.blocks--; turns % part.blocks;)
+        for (part.blocks--; blocks % part.blocks;)
             part.blocks--;
     for (uint32_t pieces = 2; part_words(part) > room && n / pieces >= LEAST_COLUMNS; pieces++)
         if (n / 8 % pieces == 0)
@@ -110,7 +110,7 @@ static void count_sums(GpInst *inst, void *ud) {
 
 bool gp_pipe_fits_sums(const GpEmit *e, const GpPipe *p) {
     Sums s = {.pipe = p};
-    gp_ir_walk((GpIrFn *)(uintptr_t)e->fn, GpWalk_Before, count_sums, &s);
+    gp_ir_walk(e->fn, GpWalk_Before, count_sums, &s);
     return s.most <= gp_pipe_registers(p)->sums;
 }
 
@@ -172,18 +172,17 @@ static void check_room(GpInst *inst, void *ud) {
 }
 
 void gp_pipe_find_held(GpEmit *e, GpPipe *p) {
-    GpIrFn *fn = (GpIrFn *)(uintptr_t)e->fn;
     GpPipeLife *life = gp_pipe_live(e, p);
     p->life = life;
     for (uint32_t i = 0; i < p->feeds.count; i++) {
         GpFeed *f = &p->feeds.at[i];
         GpPipeLife *held = &life[f->load->results[0]->id];
         Readers r = {.pipe = p, .feed = f, .is_fit = !f->group->channel->is_ring && f->group->opener == f->group->closer};
-        gp_ir_walk(fn, GpWalk_Before, check_reader, &r);
+        gp_ir_walk(e->fn, GpWalk_Before, check_reader, &r);
         if (!r.is_fit)
             continue;
         Room room = {e, p, life, held, true};
-        gp_ir_walk(fn, GpWalk_Before, check_room, &room);
+        gp_ir_walk(e->fn, GpWalk_Before, check_room, &room);
         f->group->channel->is_held = room.is_enough;
         if (room.is_enough)
             held->words = gp_pipe_words(p, held->value->type);

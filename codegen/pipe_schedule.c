@@ -6,6 +6,7 @@
 ** cache); with one, they go along another axis first. Where the loops' lengths depend on the block
 ** the longest come first, as far as the last block of an axis has the longest, and the hardware
 ** hands out blocks; otherwise each block stays and takes one tile after another. */
+#include "codegen/emit_i32.h"
 #include "codegen/pipe.h"
 
 enum { GROUP = 16, UNEVEN_GROUP = 4, AXES = 3, SEEN = 0x80 };
@@ -160,7 +161,7 @@ static void find_cluster(GpEmit *e, GpPipe *p, Dependence *d, uint8_t lengths) {
     Repeat r = {e->fn, d, true, 0};
     uint64_t most = 0;
     p->cluster = 1;
-    gp_ir_walk((GpIrFn *)(uintptr_t)e->fn, GpWalk_Before, try_repeat, &r);
+    gp_ir_walk(e->fn, GpWalk_Before, try_repeat, &r);
     if (!wants_cluster(e, p) || !p->is_persistent || !r.is_fine || p->has_jump)
         return;
     for (uint8_t a = 0; a < (uint8_t)AXES; a++) {
@@ -211,7 +212,7 @@ void gp_pipe_extent(GpEmit *e, LLVMValueRef const *grid, LLVMValueRef *extent) {
     if (p->cluster == 1)
         return;
     LLVMValueRef *pairs = &extent[p->pair_axis];
-    *pairs = LLVMBuildAdd(e->b, *pairs, gp_emit_i32(e, p->cluster - 1), "");
+    *pairs = gp_i32_add(e, *pairs, gp_emit_i32(e, p->cluster - 1));
     *pairs = LLVMBuildUDiv(e->b, *pairs, gp_emit_i32(e, p->cluster), "");
 }
 
@@ -220,8 +221,8 @@ static void place_in_cluster(GpEmit *e, LLVMValueRef *id) {
     const GpPipe *p = e->pipe;
     LLVMValueRef *at = &id[p->pair_axis], last;
     last = LLVMBuildSub(e->b, p->grid[p->pair_axis], gp_emit_i32(e, 1), "");
-    *at = LLVMBuildMul(e->b, *at, gp_emit_i32(e, p->cluster), "");
-    *at = LLVMBuildAdd(e->b, *at, p->rank, "");
+    *at = gp_i32_scale(e, *at, p->cluster);
+    *at = gp_i32_add(e, *at, p->rank);
     *at = LLVMBuildSelect(e->b, LLVMBuildICmp(e->b, LLVMIntULT, *at, last, ""), *at, last, "");
 }
 

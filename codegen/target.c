@@ -7,11 +7,11 @@
 typedef struct TargetRow {
     uint16_t sm;
     bool is_arch;
-    uint16_t ptx, shared;
+    uint16_t ptx, shared, threads, blocks;
     const char *name;
 } TargetRow;
 static const TargetRow rows[] = {
-#define GP_TARGET(sm, is_arch, ptx, shared, name) {sm, is_arch, ptx, shared, name},
+#define GP_TARGET(sm, is_arch, ptx, shared, threads, blocks, name) {sm, is_arch, ptx, shared, threads, blocks, name},
 #include "codegen/target.def"
 };
 
@@ -85,10 +85,18 @@ const char *gp_target_cpu(const GpTarget *t) {
     return row ? row->name : NULL;
 }
 
-uint64_t gp_target_shared(const GpTarget *t) {
+static const TargetRow *get_row(const GpTarget *t) {
     const TargetRow *row = find_row(t);
     gp_assert(row);
-    return row->shared * UINT64_C(1024);
+    return row;
+}
+
+uint64_t gp_target_shared(const GpTarget *t) { return get_row(t)->shared * UINT64_C(1024); }
+
+uint32_t gp_target_blocks(const GpTarget *t, uint32_t threads, uint32_t registers) {
+    const TargetRow *row = get_row(t);
+    uint32_t by_registers = GP_GPU_REGISTERS / (registers * threads);
+    return GP_MIN(GP_MIN(by_registers, row->threads / threads), row->blocks);
 }
 
 typedef struct OpCheck {
@@ -144,6 +152,6 @@ static void check_op(GpInst *inst, void *ud) {
 
 bool gp_target_check_ops(const GpIrFn *fn, const GpTarget *t, GpDiags *diags) {
     OpCheck c = {t, diags, true};
-    gp_ir_walk((GpIrFn *)(uintptr_t)fn, GpWalk_Before, check_op, &c);
+    gp_ir_walk(fn, GpWalk_Before, check_op, &c);
     return c.ok;
 }

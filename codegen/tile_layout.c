@@ -14,8 +14,6 @@
 ** has a weaker one; where both sides keep their own, emission converts. */
 #include "codegen/emit_tile_gpu.h"
 
-enum { LINE_BYTES = 128 };
-
 typedef enum Kind { Kind_None, Kind_Address, Kind_Alone, Kind_Memory, Kind_Part, Kind_Mma } Kind;
 
 typedef struct Anchor {
@@ -165,10 +163,9 @@ static void note_width(GpInst *inst, void *ud) {
     a->most_bytes = GP_MAX(a->most_bytes, bytes);
 }
 
-/* Runs of 16 bytes of the smallest element, of 32 bytes of the largest. */
-static uint32_t vector_of(uint32_t least_bytes, uint32_t most_bytes) {
-    uint32_t vector = least_bytes ? 16 / least_bytes : 1;
-    while (vector > 1 && vector * most_bytes > 32)
+uint32_t gp_gpu_vector(uint32_t least_bytes, uint32_t most_bytes) {
+    uint32_t vector = least_bytes ? GP_GPU_VECTOR_BYTES / least_bytes : 1;
+    while (vector > 1 && vector * most_bytes > 2u * GP_GPU_VECTOR_BYTES)
         vector /= 2;
     return vector;
 }
@@ -203,7 +200,7 @@ static int inner_bits(const Anchor *a, uint32_t vector) {
     if (!a->is_turned)
         return a->is_folded ? GP_LAYOUT_ROWS : GP_LAYOUT_STREAM;
     int bits = 0;
-    while (bits < GP_LAYOUT_ROWS && (vector * a->least_bytes << bits) < LINE_BYTES)
+    while (bits < GP_LAYOUT_ROWS && (vector * a->least_bytes << bits) < GP_GPU_LINE_BYTES)
         bits++;
     return bits;
 }
@@ -214,7 +211,7 @@ static void anchor_access(GpInst *inst, void *ud) {
     Anchor *a = v ? anchor_of(p, v) : NULL;
     if (!a || a->layout)
         return;
-    uint32_t vector = vector_of(a->least_bytes, a->most_bytes);
+    uint32_t vector = gp_gpu_vector(a->least_bytes, a->most_bytes);
     a->weight = numel_of(v);
     a->layout = gp_layout_blocked(p->e->arena, &v->type->shape, vector, gp_tile_gpu_threads(p->e),
                                   inner_bits(a, vector));
@@ -280,7 +277,7 @@ static void link_inst(GpInst *inst, void *ud) {
 }
 
 static void walk(Plan *p, void (*visit)(GpInst *inst, void *ud)) {
-    gp_ir_walk((GpIrFn *)(uintptr_t)p->e->fn, GpWalk_Before, visit, p);
+    gp_ir_walk(p->e->fn, GpWalk_Before, visit, p);
 }
 
 /* The choice for each value, by id. */
@@ -299,7 +296,7 @@ static void choose(Choice *c, const GpValue *v) {
     if (a->layout && !(is_load && a->kind == Kind_Mma))
         c->of[v->id] = a->layout;
     else
-        c->of[v->id] = gp_layout_blocked(e->arena, &v->type->shape, vector_of(bytes, bytes),
+        c->of[v->id] = gp_layout_blocked(e->arena, &v->type->shape, gp_gpu_vector(bytes, bytes),
                                          gp_tile_gpu_threads(e), GP_LAYOUT_STREAM);
 }
 
@@ -331,6 +328,6 @@ const GpLayout **gp_tile_layouts(GpEmit *e) {
         walk(&p, link_inst);
     } while (p.is_changed);
     Choice c = {&p, GP_NEW_ARRAY(e->arena, const GpLayout *, n)};
-    gp_ir_walk((GpIrFn *)(uintptr_t)e->fn, GpWalk_Before, choose_inst, &c);
+    gp_ir_walk(e->fn, GpWalk_Before, choose_inst, &c);
     return c.of;
 }

@@ -6,7 +6,6 @@
 ** the number of blocks that it leaves room for. Other kernels keep the assembler's own choice. */
 #include "codegen/emit_tile_gpu.h"
 
-enum { REGISTERS = 64 * 1024, MOST_THREADS = 2048, MOST_BLOCKS = 32 }; /* of a multiprocessor */
 enum { OTHER_WORDS = 16, LEAST_WORDS = 56, GRANULE = 8, FEW_ELEMENTS = 4 }; /* of a thread */
 
 typedef struct Pressure {
@@ -118,7 +117,7 @@ static void add_inst(GpInst *inst, void *ud) {
 
 static uint32_t most_words(const Pressure *p) {
     Sweep s = {p, GP_NEW_ARRAY(p->e->arena, int64_t, p->at + 1)};
-    gp_ir_walk((GpIrFn *)(uintptr_t)p->e->fn, GpWalk_Before, add_inst, &s);
+    gp_ir_walk(p->e->fn, GpWalk_Before, add_inst, &s);
     int64_t alive = 0, most = 0;
     for (uint32_t i = 0; i <= p->at; i++) {
         alive += s.change[i];
@@ -137,13 +136,12 @@ static Pressure survey(GpEmit *e) {
 }
 
 static uint32_t blocks_of(const Pressure *p) {
-    uint32_t threads = gp_tile_gpu_threads(p->e);
     if (!p->is_row_kernel || p->is_other)
         return 0;
     uint32_t need = (most_words(p) + OTHER_WORDS + GRANULE - 1) / GRANULE * GRANULE;
     if (!p->is_scan)
         need = GP_MAX(need, (uint32_t)LEAST_WORDS);
-    return GP_MIN(GP_MIN(REGISTERS / (need * threads), MOST_THREADS / threads), (uint32_t)MOST_BLOCKS);
+    return gp_target_blocks(p->e->target, gp_tile_gpu_threads(p->e), need);
 }
 
 uint32_t gp_tile_gpu_blocks(GpEmit *e) {

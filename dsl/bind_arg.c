@@ -2,6 +2,8 @@
 ** code of a variant may use. */
 #include "dsl/bind.h"
 
+#include "core/gpu.h"
+
 bool gp_bind_elem(const GpType *t, GpElem *out) {
     if (t->kind == GpTy_Elem)
         *out = t->elem;
@@ -168,8 +170,6 @@ static bool has_small_offsets(const GpArgDesc *a) {
     return last < INT64_C(1) << 31;
 }
 
-enum { LINE_BYTES = 128 }; /* of a GPU's cache */
-
 /* What a tensor map takes as an outer stride. */
 static bool is_map_stride(int64_t stride, int64_t elem_bytes) {
     return stride >= 0 && stride < (INT64_C(1) << 40) / elem_bytes && stride * elem_bytes % 16 == 0;
@@ -187,7 +187,7 @@ static void find_facts(GpBinder *b, uint32_t i, const GpArgDesc *a, GpPass pass,
     for (int k = 0; !is_slice && k < rank; k++) {
         bool is_inner = k + 1 == rank;
         f->aligned16 &= a->shape.dim[k] > 0 && (is_inner || is_map_stride(a->stride[k], bytes));
-        f->splits_lines |= !is_inner && a->shape.dim[k] > 1 && a->stride[k] % LINE_BYTES * bytes % LINE_BYTES != 0;
+        f->splits_lines |= !is_inner && a->shape.dim[k] > 1 && a->stride[k] % GP_GPU_LINE_BYTES * bytes % GP_GPU_LINE_BYTES != 0;
     }
     f->splits_lines &= f->aligned16; /* others are copied in another way: no variant of their own */
     f->small = has_small_offsets(a);

@@ -1,7 +1,8 @@
 -- The documents made from tables are what the tables say now.
+local sh = require "spec.support.sh"
+
 describe("docs", function()
   it("follow from the tables", function()
-    local gpulua = assert(os.getenv "GPULUA_BUILD", "run under CTest") .. "/gpulua"
-    assert.is_true(os.execute(gpulua .. " spec/support/docs.lua --check"))
+    sh.check(sh.quote(sh.build() .. "/gpulua") .. " spec/support/docs.lua --check")
   end)
 end)

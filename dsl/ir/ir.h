@@ -263,7 +263,9 @@ GpInst *gp_ir_terminator(const GpRegion *r); /* the last instruction; NULL while
 /* Walking and rewriting */
 typedef enum GpWalk { GpWalk_Before, GpWalk_After } GpWalk; /* an instruction before or after its regions */
 void gp_ir_drop_sites(GpIrFn *fn); /* those that no instruction has any more; the others are numbered anew */
-void gp_ir_walk(GpIrFn *fn, GpWalk order, void (*visit)(GpInst *inst, void *ud), void *ud);
+void gp_ir_walk(const GpIrFn *fn, GpWalk order, void (*visit)(GpInst *inst, void *ud), void *ud);
+/* The region is `outer`, or stands in it. */
+bool gp_ir_is_inside(const GpRegion *r, const GpRegion *outer);
 void gp_ir_apply_forwards(GpIrFn *fn);
 void gp_ir_number(GpIrFn *fn); /* dense ids in program order */
 GpIrFn *gp_ir_clone(GpArena *arena, const GpIrFn *fn);

@@ -91,7 +91,7 @@ static int stored_by_branch(const GpIrFn *fn, const GpInst *branch) {
 uint64_t gp_ir_overwrites(const GpIrFn *fn) {
     Walk w = {.fn = fn};
     uint64_t stored = 0;
-    gp_ir_walk((GpIrFn *)(uintptr_t)fn, GpWalk_Before, visit, &w);
+    gp_ir_walk(fn, GpWalk_Before, visit, &w);
     for (const GpInst *i = fn->body->first; i; i = i->next) {
         int arg = -1;
         if (i->op == GpOp_StoreTile && is_own_tile(i)) arg = arg_of(fn, i->operands[0]);

@@ -13,8 +13,13 @@ static void walk_region(GpRegion *r, GpWalk order, void (*visit)(GpInst *, void 
     }
 }
 
-void gp_ir_walk(GpIrFn *fn, GpWalk order, void (*visit)(GpInst *inst, void *ud), void *ud) {
+void gp_ir_walk(const GpIrFn *fn, GpWalk order, void (*visit)(GpInst *inst, void *ud), void *ud) {
     walk_region(fn->body, order, visit, ud);
+}
+
+bool gp_ir_is_inside(const GpRegion *r, const GpRegion *outer) {
+    while (r != outer && r->owner) r = r->owner->parent;
+    return r == outer;
 }
 
 /* The end of a chain of forwards; shortens the chain on the way. */

@@ -5,6 +5,8 @@
 ** inside the atom, so XOR never leaves it. */
 #include "dsl/ir/layout.h"
 
+#include "core/gpu.h"
+
 static bool is_power_of_two(uint64_t n) { return n != 0 && (n & (n - 1)) == 0; }
 
 static uint8_t log2_of(uint64_t power) {
@@ -170,7 +172,7 @@ static bool take_from(GpLayout *l, BitSource *from, GpLayoutDim d, int axis) {
 
 const GpLayout *gp_layout_blocked(GpArena *arena, const GpShape *shape, uint32_t vector,
                                   uint32_t threads, int inner) {
-    gp_assert(is_power_of_two(vector) && threads >= 32);
+    gp_assert(is_power_of_two(vector) && threads >= GP_GPU_LANES);
     GpLayout *l = make_layout(arena, shape, threads);
     BitSource from = {{0}};
     int last = shape->rank - 1, bits = log2_of(power_in(threads));
@@ -179,9 +181,9 @@ const GpLayout *gp_layout_blocked(GpArena *arena, const GpShape *shape, uint32_t
         inner = GP_LAYOUT_ROWS;
     for (int i = 0; i < log2_of(vector); i++) take_bit(l, &from, GpLayoutDim_Register, last);
     for (int i = 0; i < bits; i++) {
-        GpLayoutDim d = i < 5 ? GpLayoutDim_Lane : GpLayoutDim_Warp;
+        GpLayoutDim d = i < GP_GPU_LANE_BITS ? GpLayoutDim_Lane : GpLayoutDim_Warp;
         bool is_taken = (i < inner && take_bit(l, &from, d, last)) || take_from(l, &from, d, last - 1);
-        while (!is_taken && is_scan && i >= 5 && l->atom[last] >> from.used[last] > 1 << (bits - i))
+        while (!is_taken && is_scan && i >= GP_GPU_LANE_BITS && l->atom[last] >> from.used[last] > 1 << (bits - i))
             take_bit(l, &from, GpLayoutDim_Register, last);
         is_taken = is_taken || take_bit(l, &from, d, last);
         if (!is_taken) l->bits[d]++; /* no coordinate is left for it: it holds everything twice */
@@ -205,7 +207,7 @@ static int count_bits(const GpLayout *l, int axis, int32_t first, int most) {
 }
 
 const GpLayout *gp_layout_mma(GpArena *arena, const GpShape *shape, uint32_t threads, uint32_t across) {
-    int row = shape->rank - 2, column = shape->rank - 1, warps = log2_of(power_in(threads) / 32);
+    int row = shape->rank - 2, column = shape->rank - 1, warps = log2_of(power_in(threads)) - GP_GPU_LANE_BITS;
     gp_assert(row >= 0 && shape->dim[row] % 16 == 0 && shape->dim[column] % 8 == 0);
     GpLayout *l = make_layout(arena, shape, threads);
     int wide = count_bits(l, column, 16, log2_of(across));

@@ -75,7 +75,7 @@ function sh.build()
   for i = 0, -20, -1 do
     local program = arg and arg[i]
     local found = program and program:match("^(.*)/gpulua$")
-    if found then return found end
+    if found then return found:find("^/") and found or sh.root .. "/" .. found end
   end
   return sh.root .. "/build/dev"
 end
