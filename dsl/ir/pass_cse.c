@@ -8,14 +8,17 @@ typedef struct Seen {
     GpInst *inst;
     uint32_t hash;
     uint32_t epoch; /* of memory, for reads */
-    struct Seen *next; /* in its bucket, newest first */
+    struct Seen *next;  /* in its bucket, newest first */
+    struct Seen *older; /* of all in scope */
 } Seen;
 
-enum { BUCKETS = 64 };
+enum { LEAST_BUCKETS = 64 };
 
 typedef struct Cse {
     GpIrFn *fn;
-    Seen *buckets[BUCKETS];
+    Seen **buckets;
+    uint32_t bucket_count; /* a power of two, about one for each value */
+    Seen *newest;
     uint32_t epoch;
     bool changed;
 } Cse;
@@ -106,7 +109,7 @@ static bool is_shareable(const GpInst *inst) {
 static void share(Cse *c, GpInst *inst) {
     bool is_read = gp_ir_effect(inst) == GpEffect_Read;
     uint32_t hash = hash_inst(inst);
-    Seen **bucket = &c->buckets[hash % BUCKETS];
+    Seen **bucket = &c->buckets[hash % c->bucket_count];
     for (Seen *s = *bucket; s; s = s->next) {
         if (s->hash != hash || !is_equal(c, s->inst, inst)) continue;
         if (is_read && s->epoch != c->epoch) continue;
@@ -116,13 +119,12 @@ static void share(Cse *c, GpInst *inst) {
         return;
     }
     Seen *seen = GP_NEW(c->fn->arena, Seen);
-    *seen = (Seen){inst, hash, c->epoch, *bucket};
-    *bucket = seen;
+    *seen = (Seen){inst, hash, c->epoch, *bucket, c->newest};
+    *bucket = c->newest = seen;
 }
 
 static void visit_region(Cse *c, GpRegion *r) {
-    Seen *outer[BUCKETS];
-    memcpy(outer, c->buckets, sizeof outer);
+    const Seen *outer = c->newest;
     for (GpInst *inst = r->first, *next; inst; inst = next) {
         next = inst->next;
         GpEffect effect = gp_ir_effect(inst);
@@ -132,12 +134,15 @@ static void visit_region(Cse *c, GpRegion *r) {
         for (uint32_t i = 0; i < inst->region_count; i++) visit_region(c, inst->regions[i]);
         if (is_shareable(inst)) share(c, inst);
     }
-    memcpy(c->buckets, outer, sizeof outer);
+    for (; c->newest != outer; c->newest = c->newest->older)
+        c->buckets[c->newest->hash % c->bucket_count] = c->newest->next;
 }
 
 bool gp_pass_cse(GpIrFn *fn) {
     Cse *c = GP_NEW(fn->arena, Cse);
-    c->fn = fn;
+    *c = (Cse){.fn = fn, .bucket_count = LEAST_BUCKETS};
+    while (c->bucket_count < fn->next_id) c->bucket_count *= 2;
+    c->buckets = GP_NEW_ARRAY(fn->arena, Seen *, c->bucket_count);
     visit_region(c, fn->body);
     if (c->changed) gp_ir_apply_forwards(fn);
     return c->changed;
