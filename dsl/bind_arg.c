@@ -72,6 +72,8 @@ static const char *describe(GpBinder *b, const GpArgDesc *a) {
 static void wrong_kind(GpBinder *b, const GpArgDesc *a, const GpType *t, const char *help) {
     GpDiag *d =
         gp_bind_mismatch(b, "expected `%s`, found %s", gp_ty_name(b->arena, t), describe(b, a));
+    if (a->kind == GpArg_Other && strcmp(a->other, "a table") == 0)
+        help = "a tensor is made of a table by `gpu.from_table{..}`";
     if (help)
         gp_help(d, "%s", help);
 }
@@ -93,8 +95,12 @@ static bool match_elem(GpBinder *b, const GpType *t, GpElem elem) {
         return gp_bind_set_elem(b, t->def, elem);
     if (gp_bind_elem(t, &want) && want == elem)
         return true;
-    gp_bind_mismatch(b, "expected elements of `%s`, found `%s`", gp_ty_name(b->arena, t),
-                     gp_elem_info[elem].name);
+    GpDiag *d = gp_bind_mismatch(b, "expected elements of `%s`, found `%s`", gp_ty_name(b->arena, t),
+                                 gp_elem_info[elem].name);
+    GpParamForm form = gp_bind_form(b->kernel->sig.params[b->arg]);
+    bool is_read = form == GpParamForm_Tensor || form == GpParamForm_Slice;
+    if (is_read && gp_bind_elem(t, &want))
+        gp_help(d, "`t:convert(\"%s\")` gives a tensor with such elements", gp_elem_info[want].name);
     return false;
 }
 

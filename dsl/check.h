@@ -103,9 +103,6 @@ typedef enum GpMacroKind {
 bool gp_macro_kind(const char *name, GpMacroKind *out);
 /* G0223: the call names no macro, or one that cannot stand there. */
 void gp_report_macro(GpCheck *c, GpNode *call);
-/* What is meant here by a name of another language (foreign.def); NULL: it is none of that kind. */
-typedef enum GpForeignKind { GpForeign_Type, GpForeign_Value, GpForeign_Word, GpForeign_Method } GpForeignKind;
-const char *gp_find_foreign(GpSym name, GpForeignKind kind);
 /* Adds it to a report of a value, module or function that is not there; false: it is none. */
 bool gp_help_foreign(GpDiag *d, GpSpan span, GpSym name);
 /* The bound that makes a generic a type that implements the trait. */

@@ -134,7 +134,7 @@ static const GpDef *function_of(GpBody *b, GpSym name, const GpType *receiver) {
 static void help_unknown_method(GpBody *b, GpDiag *d, GpAstMethodCall *m, const GpType *inner) {
     bool is_tile = gp_ty_is_lang(inner, GpLang_Tile);
     const GpDef *fn = function_of(b, m->name, inner);
-    const char *foreign = gp_find_foreign(m->name, GpForeign_Method);
+    const char *foreign = gp_find_foreign(m->name->name, GpForeign_Method);
     if (is_tile && help_tile_function(b, d, m))
         return;
     if (fn)

@@ -168,7 +168,7 @@ static void report_lone(GpCheck *c, GpDef *scope, GpAstSegment *seg, GpNamespace
     else
         d = gp_diag(c->diags, GpDiag_E0425, span, missing_value(seg_span(seg)), what, "this scope");
     GpSym near = ns == GpNs_Type ? similar_for(d, c, scope, seg->name, ns) : NULL;
-    const char *own = ns == GpNs_Type ? gp_find_foreign(seg->name, GpForeign_Type) : NULL;
+    const char *own = ns == GpNs_Type ? gp_find_foreign(seg->name->name, GpForeign_Type) : NULL;
     if (own)
         gp_suggest(d, span, own, "the type is called `%s` here", own);
     else if (ns == GpNs_Value)

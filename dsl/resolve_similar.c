@@ -109,7 +109,7 @@ const char *gp_find_elsewhere(GpCheck *c, GpDef *scope, GpSym name) {
 
 /* ---- names of other languages ----------------------------------------------------------------- */
 
-const char *gp_find_foreign(GpSym name, GpForeignKind kind) {
+const char *gp_find_foreign(const char *name, GpForeignKind kind) {
     static const struct {
         const char *name;
         GpForeignKind kind;
@@ -119,14 +119,14 @@ const char *gp_find_foreign(GpSym name, GpForeignKind kind) {
 #include "dsl/foreign.def"
     };
     for (size_t i = 0; i < GP_COUNT(rows); i++)
-        if (rows[i].kind == kind && strcmp(rows[i].name, name->name) == 0)
+        if (rows[i].kind == kind && strcmp(rows[i].name, name) == 0)
             return rows[i].here;
     return NULL;
 }
 
 bool gp_help_foreign(GpDiag *d, GpSpan span, GpSym name) {
-    const char *value = gp_find_foreign(name, GpForeign_Value);
-    const char *word = gp_find_foreign(name, GpForeign_Word);
+    const char *value = gp_find_foreign(name->name, GpForeign_Value);
+    const char *word = gp_find_foreign(name->name, GpForeign_Word);
     if (value)
         gp_suggest(d, span, value, "it is called `%s` here", value);
     else if (word)

@@ -77,8 +77,11 @@ void gp_lua_new_shape(lua_State *L, int index, GpShape *out) { read_shape(L, ind
 
 static void refuse_elem(lua_State *L, int index, const char *name) {
     GpText known = {.session = gp_engine_session(gp_lua_state(L)->engine)};
-    gp_elem_print_all(&known);
-    lua_pushfstring(L, "unknown dtype '%s'; dtypes are %s", name, gp_text_cstr(&known));
+    const char *here = gp_find_foreign(name, GpForeign_Type);
+    if (here) gp_text_printf(&known, "did you mean '%s'?", here);
+    else gp_text_puts(&known, "dtypes are ");
+    if (!here) gp_elem_print_all(&known);
+    lua_pushfstring(L, "unknown dtype '%s'; %s", name, gp_text_cstr(&known));
     gp_text_free(&known);
     luaL_argerror(L, index, lua_tostring(L, -1));
 }

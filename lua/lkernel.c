@@ -48,6 +48,8 @@ static GpStatus compile(lua_State *L) {
     size_t len;
     const char *text = luaL_checklstring(L, 1, &len);
     const char *name = luaL_optstring(L, 2, NULL);
+    if (len > 3 && strcmp(text + len - 3, ".rs") == 0 && !strpbrk(text, " \n"))
+        luaL_argerror(L, 1, "kernels are given as text: assert(io.open(path)):read 'a' is that of a file");
     GpDiags *diags = gp_lua_diags(L);
     GpBox *box = gp_box_push(L, GP_MODULE, 1);
     GpSource *src = make_source(L, g, text, len, name);

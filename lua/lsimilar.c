@@ -31,9 +31,27 @@ static void consider_functions(GpLuaSimilar *s, const GpLuaFn *fns) {
     }
 }
 
+/* What is meant by a name of other libraries; NULL: it is none of theirs. */
+static const char *find_foreign(const char *what, const char *name) {
+    static const char *const rows[][3] = {
+        {"gpulua", "tensor", "from_table"},       {"gpulua", "array", "from_table"},
+        {"gpulua", "synchronize", "sync"},        {"gpulua", "uniform", "rand"},
+        {"gpulua", "normal", "randn"},            {"gpulua.Tensor", "tolist", "to_table"},
+        {"gpulua.Tensor", "numpy", "to_table"},   {"gpulua.Tensor", "astype", "convert"},
+        {"gpulua.Tensor", "type", "convert"},     {"gpulua.Tensor", "cuda", "to"},
+        {"gpulua.Tensor", "cpu", "to"},           {"gpulua.Tensor", "clone", "copy"},
+        {"gpulua.Tensor", "size", "shape"},       {"gpulua.Tensor", "transpose", "permute"},
+        {"gpulua.Tensor", "T", "permute"},        {"gpulua.Tensor", "flatten", "reshape"},
+    };
+    for (size_t i = 0; i < GP_COUNT(rows); i++)
+        if (strcmp(rows[i][0], what) == 0 && strcmp(rows[i][1], name) == 0) return rows[i][2];
+    return NULL;
+}
+
 int gp_lua_refuse_similar(lua_State *L, const GpLuaSimilar *s, const char *what) {
-    if (s->name && s->wanted[0] != '_') {
-        lua_pushlstring(L, s->name, s->len);
+    const char *foreign = find_foreign(what, s->wanted);
+    if ((foreign || s->name) && s->wanted[0] != '_') {
+        lua_pushlstring(L, foreign ? foreign : s->name, foreign ? strlen(foreign) : s->len);
         return luaL_error(L, "%s has no `%s`; did you mean `%s`?", what, s->wanted,
                           lua_tostring(L, -1));
     }
