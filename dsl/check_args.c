@@ -3,6 +3,16 @@
 #include "dsl/resolve.h"
 #include "dsl/unify.h"
 
+/* `p.load(i, j)` and `t.reshape(M, N)`: one list in the place of several arguments. */
+static void suggest_list(GpBody *b, GpDiag *d, const GpCallee *c, GpNodeList args) {
+    const GpType *t = gp_body_head(b, c->params[0]);
+    const char *open = gp_ty_is_lang(t, GpLang_Shape) ? "shape![" : t->kind == GpTy_Array ? "[" : NULL;
+    GpSpan all = gp_span_join(args.at[0]->span, args.at[args.len - 1]->span);
+    const char *text = gp_body_text(b, all);
+    if (open && strlen(text) == all.len && text[0] != '[')
+        gp_suggest(d, all, gp_arena_printf(b->c->arena, "%s%s]", open, text), "they are one list");
+}
+
 static void report_count(GpBody *b, const GpCallee *c, GpNode *call, GpNodeList args) {
     const char *title = gp_arena_printf(
         b->c->arena, "this %s takes %u argument%s but %u argument%s %s supplied", c->noun, c->count,
@@ -17,6 +27,8 @@ static void report_count(GpBody *b, const GpCallee *c, GpNode *call, GpNodeList 
     else if (args.len > c->count)
         gp_label(d, args.at[c->count]->span, "unexpected argument #%u of type `%s`", c->count + 1,
                  gp_body_name(b, gp_expr_type(args.at[c->count])));
+    if (c->def && c->def->is_std && c->count == 1 && args.len > 1)
+        suggest_list(b, d, c, args);
     if (c->def && c->def->is_std && args.len == 1 && c->count == 2 &&
         gp_ty_is_lang(gp_body_head(b, gp_expr_type(args.at[0])), GpLang_Tile))
         gp_body_help_reduction(b, d, c->def->name);

@@ -269,6 +269,10 @@ void gp_body_check_reborrow_mut(GpBody *b, GpNode *receiver, const GpType *from,
 void gp_body_mark_addressed(GpBody *b, GpNode *place);
 
 /* ---- check_const.c */
+/* `s` with axes of extent 1 put in where it lacks those of `to`, both lists; NULL where that is not one certain
+** shape. */
+const GpShapeTy *gp_body_spread_axes(GpBody *b, const GpShapeTy *s, const GpShapeTy *to);
+const char *gp_body_shape_macro(GpBody *b, const GpShapeTy *s); /* "shape![1, N]" */
 /* Whether the shapes are equal for some instances only; then keeps the obligations. */
 bool gp_body_oblige_const(GpBody *b, const GpConst *lhs, const GpConst *rhs, GpSpan span);
 bool gp_body_oblige_shape(GpBody *b, const GpShapeTy *lhs, const GpShapeTy *rhs, GpSpan span);

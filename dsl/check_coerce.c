@@ -168,6 +168,33 @@ static bool is_result(GpBody *b, GpSpan span, const GpType *want, const GpType *
     return tail && tail->span.src == span.src && tail->span.off == span.off;
 }
 
+/* Tiles of one shape. */
+static bool is_of_shape(const GpType *want, const GpType *got) {
+    return gp_ty_is_lang(want, GpLang_Tile) && gp_ty_is_lang(got, GpLang_Tile) &&
+           want->args[1].shape == got->args[1].shape;
+}
+
+/* A tile of other elements, a tensor in a tile's place or a tile in a tensor's. */
+static bool help_elements(GpBody *b, GpDiag *d, GpSpan span, const GpType *want, const GpType *got) {
+    const GpType *tensor = got->kind == GpTy_Ref ? got->inner : got;
+    const GpType *target = want->kind == GpTy_Ref ? want->inner : want;
+    const GpType *elem = is_of_shape(want, got) ? got->args[0].type : NULL;
+    if (elem && elem->kind == GpTy_Infer && elem->infer == GpInfer_Int && gp_body_is_float(want->args[0].type))
+        gp_help(d, "its elements are integers; where it is made, `0.0` is a float");
+    else if (elem && !got->has_infer && !want->has_infer)
+        gp_suggest(d, span,
+                   gp_arena_printf(b->c->arena, "convert_tile::<%s>(%s)",
+                                   gp_ty_name(b->c->arena, want->args[0].type), gp_body_text(b, span)),
+                   "convert the elements");
+    else if (gp_ty_is_lang(want, GpLang_Tile) && gp_ty_is_lang(tensor, GpLang_Tensor))
+        gp_help(d, "a tile of a tensor is loaded: `x.load_like(z)`, `x.load_tile(shape![..], [i])`");
+    else if (gp_ty_is_lang(target, GpLang_Tensor) && gp_ty_is_lang(got, GpLang_Tile))
+        gp_help(d, "a tile is stored to a tensor: `z.store(tile)`");
+    else
+        return false;
+    return true;
+}
+
 /* What is written otherwise: a result, a shape, a list of indices, a witness. */
 static bool help_written(GpBody *b, GpDiag *d, GpSpan span, const GpType *want, const GpType *got) {
     const char *text = gp_body_text(b, span);
@@ -179,6 +206,11 @@ static bool help_written(GpBody *b, GpDiag *d, GpSpan span, const GpType *want, 
         gp_suggest(d, span,
                    gp_arena_printf(b->c->arena, got->kind == GpTy_Array ? "shape!%s" : "shape![%s]", text),
                    "a shape is written");
+    else if (gp_ty_is_lang(want, GpLang_Array) && got->kind == GpTy_Array && text[0] == '[')
+        gp_suggest(d, (GpSpan){span.src, span.off, 0}, "const_array!", "a list of constants is written");
+    else if (want->kind == GpTy_Array && got->kind == GpTy_Tuple && text[0] == '(' && strlen(text) == span.len)
+        gp_suggest(d, span, gp_arena_printf(b->c->arena, "[%.*s]", (int)strlen(text) - 2, text + 1),
+                   "a list stands in brackets");
     else if (want->kind == GpTy_Array && gp_body_is_int(got) && gp_body_is_int(want->inner))
         gp_suggest(d, span, gp_arena_printf(b->c->arena, "[%s]", text), "there is one for each axis");
     else if (gp_ty_is_lang(want, GpLang_ThreadIndex) && ends_in_get(b, span))
@@ -225,8 +257,31 @@ static void help_mismatch(GpBody *b, GpDiag *d, GpSpan span, const GpType *want,
     if (cast)
         gp_suggest(d, span, gp_arena_printf(b->c->arena, "%s(%s)", cast, gp_body_text(b, span)),
                    "say that what it points at may be written");
-    else if (!help_written(b, d, span, want, got) && !help_borrow(b, d, span, want, got))
+    else if (!help_written(b, d, span, want, got) && !help_borrow(b, d, span, want, got) &&
+             !help_elements(b, d, span, want, got))
         gp_body_help_cast(b, d, span, want, got);
+}
+
+/* `sqrt(x)` of a number: functions of that name are of tiles, and numbers have a method. */
+static bool suggest_method(GpBody *b, GpDiag *d, GpSpan span, const GpType *got, GpReason why) {
+    GpMethod found;
+    const GpType *f32 = gp_ty_elem(b->c->types, GpElem_F32);
+    bool is_float = gp_body_is_float(got) || (got->kind == GpTy_Infer && got->infer == GpInfer_Float);
+    if (!why.fn || !why.fn->is_std || why.fn->sig.has_self || !span.src || !gp_body_is_number(got) ||
+        !gp_ty_is_lang(why.fn->sig.params[0], GpLang_Tile) ||
+        !gp_find_method(b->c, b->fn, f32, why.fn->name, &found) || found.fn->sig.param_count != 1)
+        return false;
+    const char *text = gp_body_text(b, span), *name = why.fn->name->name;
+    if (span.src->text[span.off + span.len] != ')' || strlen(text) != span.len)
+        return false;
+    bool is_sum = strpbrk(text, " +-*/") != NULL;
+    const char *form = got->kind == GpTy_Infer && is_float ? "%sf32.%s()"
+                       : !is_float                         ? (is_sum ? "((%s) as f32).%s()" : "(%s as f32).%s()")
+                       : is_sum                            ? "(%s).%s()"
+                                                           : "%s.%s()";
+    gp_suggest(d, (GpSpan){why.span.src, why.span.off, span.off + span.len + 1 - why.span.off},
+               gp_arena_printf(b->c->arena, form, text, name), "numbers have `%s` as a method", name);
+    return true;
 }
 
 GpDiag *gp_body_mismatch(GpBody *b, GpSpan span, const GpType *want, const GpType *got,
@@ -236,7 +291,8 @@ GpDiag *gp_body_mismatch(GpBody *b, GpSpan span, const GpType *want, const GpTyp
                      gp_body_describe(b, got));
     if (why.label && why.span.src)
         gp_label(d, why.span, "%s", why.label);
-    help_mismatch(b, d, span, want, got);
+    if (!suggest_method(b, d, span, gp_zonk(b->c, got), why))
+        help_mismatch(b, d, span, want, got);
     if (why.fn && why.fn->name && why.fn->span.src && !why.fn->is_std)
         gp_note_at(d, why.fn->span, "%s defined here",
                    why.fn->sig.has_self ? "method" : "function");

@@ -159,6 +159,30 @@ static void check_reshape(GpBody *b, const GpType *from, const GpType *to, GpSpa
     gp_text_free(&wt);
 }
 
+const char *gp_body_shape_macro(GpBody *b, const GpShapeTy *s) {
+    GpText t = {.session = gp_arena_session(b->c->arena)};
+    gp_shapety_print(s, &t); /* {[..]} */
+    const char *text = gp_arena_printf(b->c->arena, "shape!%.*s", (int)t.len - 2, gp_text_cstr(&t) + 1);
+    gp_text_free(&t);
+    return text;
+}
+
+const GpShapeTy *gp_body_spread_axes(GpBody *b, const GpShapeTy *s, const GpShapeTy *to) {
+    const GpConst *one = gp_const_int(b->c->types, 1), *dims[GP_MAX_RANK];
+    uint8_t at = 0;
+    for (uint8_t i = 0; i < to->rank; i++) {
+        bool is_ahead = at < s->rank && (s->dim[at] == to->dim[i] || (s->dim[at] == one && s->rank == to->rank));
+        bool may_skip = s->rank - at < to->rank - i;
+        if (is_ahead && may_skip && i + 1 < to->rank && s->dim[at] == to->dim[i + 1])
+            return NULL;
+        dims[i] = is_ahead ? s->dim[at] : one;
+        at += is_ahead;
+        if (!is_ahead && !may_skip)
+            return NULL;
+    }
+    return at == s->rank ? gp_shape_list(b->c->types, dims, to->rank) : NULL;
+}
+
 /* The ranks agree, but for a tile of one element: which axis a missing one is would be a guess. */
 static void check_broadcast(GpBody *b, const GpType *from, const GpType *to, GpSpan span) {
     GpDims f, t;
@@ -182,7 +206,11 @@ static void check_broadcast(GpBody *b, const GpType *from, const GpType *to, GpS
     gp_primary_label(d, f.rank == t.rank ? "only axes of extent 1 are repeated"
                                          : "the ranks differ: %u and %u",
                      f.rank, t.rank);
-    gp_help(d, "insert the axis of extent 1 first: `.reshape(..).broadcast(..)`");
+    const GpShapeTy *less = from->args[1].shape, *more = to->args[1].shape, *spread = NULL;
+    if (f.rank && f.rank < t.rank && less->kind == GpShape_List && more->kind == GpShape_List)
+        spread = gp_body_spread_axes(b, less, more);
+    gp_help(d, "insert the axis of extent 1 first: `.reshape(%s).broadcast(..)`",
+            spread ? gp_body_shape_macro(b, spread) : "..");
 }
 
 void gp_body_check_shapes(GpBody *b, const GpDef *fn, const GpType *from, const GpType *to,

@@ -66,6 +66,11 @@ static void report_unresolved(GpBody *b, GpNode *n, GpSym name, const char *what
         gp_suggest(d, n->span, path, "a function of that name is in a module here");
         return;
     }
+    GpMacroKind macro;
+    if (gp_macro_kind(name->name, &macro)) {
+        gp_suggest(d, (GpSpan){n->span.src, n->span.off + n->span.len, 0}, "!", "it is a macro");
+        return;
+    }
     if (gp_help_foreign(d, n->span, name))
         return;
     GpSym near = similar_local(b, name);
@@ -332,6 +337,8 @@ static const GpType *report_index(GpBody *b, GpNode *n, const GpType *base) {
     GpDiag *d = gp_diag(b->c->diags, GpDiag_E0608, at, name);
     if (gp_ty_is_lang(base, GpLang_Tensor))
         gp_help(d, "a tensor is loaded and stored to in tiles: `x.load_tile(shape![..], [i])`, `z.store(tile)`");
+    else if (base->kind == GpTy_Tuple)
+        gp_help(d, "a part of a tuple is `a.0`, `a.1`, ..");
     else if (gp_ty_is_lang(base, GpLang_Tile))
         gp_help(d, "a tile is worked on as a whole; `extract` and reductions take parts of it");
     return gp_body_error(b);

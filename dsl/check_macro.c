@@ -154,8 +154,14 @@ static const GpType *check_print(GpBody *b, GpNode *n, GpAstMacro *m, const char
     }
     GpNode *lit = m->args.len ? gp_node_bare(m->args.at[0]) : NULL;
     if (!lit || lit->kind != GpNode_Lit || GP_AS(Lit, lit)->tok != GpTok_Str) {
-        gp_primary_label(gp_diag(b->c->diags, GpDiag_G0224, lit ? lit->span : n->span),
-                         "expected a string literal");
+        GpDiag *d = gp_diag(b->c->diags, GpDiag_G0224, lit ? lit->span : n->span);
+        gp_primary_label(d, "expected a string literal");
+        const char *places = "";
+        for (uint32_t i = 0; i < m->args.len; i++)
+            places = gp_arena_printf(b->c->arena, "%s%s{}", places, i ? " " : "");
+        if (lit)
+            gp_suggest(d, (GpSpan){lit->span.src, lit->span.off, 0},
+                       gp_arena_printf(b->c->arena, "\"%s\", ", places), "a text comes first");
         return gp_body_unit(b);
     }
     gp_body_expr(b, m->args.at[0], NULL);

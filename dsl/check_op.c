@@ -153,6 +153,8 @@ static Operation operation_of(GpNode *n) {
     return o;
 }
 
+#define POWER "a power of tiles is `pow(a, b)`, of numbers `x.powf(y)` or `x.powi(n)`"
+
 static const char *refusal(GpBody *b, const Operation *o, const char *l, const char *r) {
     if (o->row->cls == Op_Compare)
         return gp_arena_printf(b->c->arena, "can't compare `%s` with `%s`", l, r);
@@ -176,7 +178,9 @@ static const GpType *report_pair(GpBody *b, const Operation *o, const GpType *l,
     GpNode *lit = gp_node_bare(is_right ? o->lhs : o->rhs);
     if (is_right && r->arg_count)
         want = gp_body_head(b, r->args[0].type);
-    if (gp_body_is_float(want) && lit->kind == GpNode_Lit && GP_AS(Lit, lit)->tok == GpTok_Int &&
+    if (o->tok == GpTok_Caret && gp_body_is_float(want))
+        gp_help(d, "%s", POWER);
+    else if (gp_body_is_float(want) && lit->kind == GpNode_Lit && GP_AS(Lit, lit)->tok == GpTok_Int &&
         !GP_AS(Lit, lit)->suffix)
         gp_suggest(d, (GpSpan){lit->span.src, lit->span.off + lit->span.len, 0}, ".0",
                    "consider using a floating-point literal by writing it with `.0`");
@@ -208,6 +212,8 @@ static const GpType *report_none(GpBody *b, const Operation *o, const GpType *l,
                 title);
     gp_label(d, o->lhs->span, "%s", ln);
     gp_label(d, o->rhs->span, "%s", rn);
+    if (o->tok == GpTok_Caret)
+        gp_help(d, "%s", POWER);
     return gp_body_error(b);
 }
 
@@ -218,43 +224,18 @@ static bool is_product(GpBody *b, const GpType *l, const GpType *r) {
            x->dim[1] == y->dim[0];
 }
 
-static const char *shape_macro(GpBody *b, const GpShapeTy *s) {
-    GpText t = {.session = gp_arena_session(b->c->arena)};
-    gp_shapety_print(s, &t); /* {[..]} */
-    const char *text = gp_arena_printf(b->c->arena, "shape!%.*s", (int)t.len - 2, gp_text_cstr(&t) + 1);
-    gp_text_free(&t);
-    return text;
-}
-
-/* `s` with axes of extent 1 put in where it lacks those of `to`; NULL where that is not one certain shape. */
-static const GpShapeTy *spread_axes(GpBody *b, const GpShapeTy *s, const GpShapeTy *to) {
-    const GpConst *one = gp_const_int(b->c->types, 1), *dims[GP_MAX_RANK];
-    uint8_t at = 0;
-    for (uint8_t i = 0; i < to->rank; i++) {
-        bool is_ahead = at < s->rank && (s->dim[at] == to->dim[i] || (s->dim[at] == one && s->rank == to->rank));
-        bool may_skip = s->rank - at < to->rank - i;
-        if (is_ahead && may_skip && i + 1 < to->rank && s->dim[at] == to->dim[i + 1])
-            return NULL;
-        dims[i] = is_ahead ? s->dim[at] : one;
-        at += is_ahead;
-        if (!is_ahead && !may_skip)
-            return NULL;
-    }
-    return at == s->rank ? gp_shape_list(b->c->types, dims, to->rank) : NULL;
-}
-
 /* Makes the tile `n`, of shape `s`, one of shape `to`. */
 static bool suggest_broadcast(GpBody *b, GpDiag *d, const GpNode *n, const GpShapeTy *s, const GpShapeTy *to) {
     bool takes_method = n->kind == GpNode_PathExpr || n->kind == GpNode_Call || n->kind == GpNode_MethodCall ||
                         n->kind == GpNode_Paren;
     if (!takes_method || s->kind != GpShape_List || to->kind != GpShape_List || s->rank > to->rank || !gp_diag_is_kept(d))
         return false;
-    const GpShapeTy *spread = s->rank ? spread_axes(b, s, to) : s;
+    const GpShapeTy *spread = s->rank ? gp_body_spread_axes(b, s, to) : s;
     if (!spread)
         return false;
-    const char *first = spread == s ? "" : gp_arena_printf(b->c->arena, ".reshape(%s)", shape_macro(b, spread));
+    const char *first = spread == s ? "" : gp_arena_printf(b->c->arena, ".reshape(%s)", gp_body_shape_macro(b, spread));
     gp_suggest(d, (GpSpan){n->span.src, n->span.off + n->span.len, 0},
-               gp_arena_printf(b->c->arena, "%s.broadcast(%s)", first, shape_macro(b, to)),
+               gp_arena_printf(b->c->arena, "%s.broadcast(%s)", first, gp_body_shape_macro(b, to)),
                "operators on tiles work element by element: repeat it along the other's axes");
     return true;
 }
@@ -575,7 +556,7 @@ static const GpType *check_deref(GpBody *b, GpNode *n, GpNode *operand) {
     GpDiag *d = gp_diag(b->c->diags, GpDiag_E0614, n->span, gp_body_name(b, t));
     gp_primary_label(d, "can't be dereferenced");
     if (n->span.src && n->span.off > 0 && n->span.src->text[n->span.off - 1] == '*')
-        gp_help(d, "a power of tiles is `pow(a, b)`, of numbers `x.powf(y)` or `x.powi(n)`");
+        gp_help(d, "%s", POWER);
     GpNode *bare = gp_node_bare(operand);
     if (!gp_ty_is_lang(t, GpLang_Option))
         return gp_body_error(b);

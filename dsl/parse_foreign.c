@@ -12,6 +12,7 @@ typedef struct Row {
 #define LET_TYPE "the type stands behind the name: `let v: f32 = ..`"
 #define LET      "a variable is declared by `let`"
 #define FN       "a function is declared by `fn`"
+#define BODY     "a body stands in braces: `{ .. }`"
 #define CHOICE   "a choice is `if condition { a } else { b }`"
 
 static const Row rows[] = {
@@ -28,6 +29,12 @@ static const Row rows[] = {
     {NULL, NULL, "auto", NULL, LET, "let", false},
     {NULL, NULL, "var", NULL, LET, "let", false},
     {NULL, NULL, "local", NULL, LET, "let", false},
+    {NULL, NULL, "elif", NULL, "another condition follows `else`", "else if", false},
+    {NULL, NULL, "elseif", NULL, "another condition follows `else`", "else if", false},
+    {"`{`", NULL, NULL, "then", BODY, NULL, false},
+    {"`{`", NULL, NULL, ":", BODY, NULL, false},
+    {NULL, NULL, ")", ":", BODY, NULL, false},
+    {NULL, NULL, NULL, "step", "steps are taken by `(0..n).step_by(2)`", NULL, false},
     {NULL, NULL, "not", NULL, "the operator is `!`", "!", false},
     {NULL, NULL, "lambda", NULL, "a closure is `|x| x + 1.0`", NULL, false},
     {NULL, NULL, "#", NULL, "a comment begins with `//`", NULL, false},

@@ -191,7 +191,9 @@ static GpNode *parse_item_type(GpParser *p, const char *what) {
         GpSpan gap = {p->prev.src, p->prev.off + p->prev.len, 0};
         GpDiag *d = gp_diag(p->diags, GpDiag_G0009, gap,
                             gp_arena_printf(p->arena, "type for `%s` item", what));
-        gp_suggest(d, gap, ": <type>", "provide a type for the item");
+        GpTok value = p->tok.tok == GpTok_Eq ? gp_parser_peek(p, 1) : GpTok_End;
+        const char *type = value == GpTok_Float ? ": f32" : value == GpTok_Int ? ": i32" : ": <type>";
+        gp_suggest(d, gap, type, "provide a type for the item");
         return NULL;
     }
     gp_parser_unexpected(p);

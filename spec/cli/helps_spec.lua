@@ -1,7 +1,9 @@
 -- Helps are tried: the changes that a report shows make the program right.
 local sh = require "spec.support.sh"
 
-local FILES = { "spec/ui/tile/helped_shapes.rs", "spec/ui/tile/helped_names.rs", "spec/ui/parse/helped.rs" }
+local FILES = {
+  "spec/ui/tile/helped_shapes.rs", "spec/ui/tile/helped_names.rs", "spec/ui/tile/helped_numbers.rs", "spec/ui/parse/helped.rs",
+}
 
 describe("the changes that are helped with", function()
   local program = sh.quote(sh.build() .. "/gpulua")
