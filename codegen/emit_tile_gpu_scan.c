@@ -236,7 +236,8 @@ static const GpInst *find_total(const Scan *d) {
     const GpInst *scan = d->inst;
     for (const GpInst *x = scan->next; x; x = x->next)
         if (x->op == GpOp_Reduce && x->operands[0] == scan->operands[0] && x->axis == scan->axis &&
-            has_identity(d, x) && gp_gpu_is_regroupable(x) && body_op(x) == body_op(scan))
+            has_identity(d, x) && gp_gpu_is_regroupable(x) && body_op(x) == body_op(scan) &&
+            body_op(x) != GpOp_Cmp)
             return x;
     return NULL;
 }

@@ -32,6 +32,43 @@ static bool is_plain(const GpRegion *r) {
     return r->last && r->last->op == GpOp_Yield;
 }
 
+static void use_instead(const GpRegion *r, const GpValue *old, GpValue *by) {
+    for (const GpInst *i = r->first; i; i = i->next) {
+        for (uint32_t k = 0; k < i->operand_count; k++)
+            if (i->operands[k] == old)
+                i->operands[k] = by;
+        for (uint32_t k = 0; k < i->region_count; k++)
+            use_instead(i->regions[k], old, by);
+    }
+}
+
+/* Moves what the region computes before `inst`; gives what it yields. */
+static GpValue **hoist(GpInst *inst, GpRegion *from) {
+    while (from->first != from->last) {
+        GpInst *x = from->first;
+        gp_ir_remove(x);
+        gp_ir_insert(x, inst->parent, inst);
+    }
+    return from->last->operands;
+}
+
+/* Branches that only compute become both values and a choice. */
+static void flatten(GpLower *lo, GpRegion *r) {
+    GpInst *next;
+    for (GpInst *inst = r->first; inst; inst = next) {
+        next = inst->next;
+        for (uint32_t k = 0; k < inst->region_count; k++)
+            flatten(lo, inst->regions[k]);
+        if (inst->op != GpOp_If || !is_plain(inst->regions[0]) || !is_plain(inst->regions[1]))
+            continue;
+        GpValue **yes = hoist(inst, inst->regions[0]), **no = hoist(inst, inst->regions[1]);
+        GpBuilder b = {lo->fn, r, inst, inst->span};
+        for (uint32_t k = 0; k < inst->result_count; k++)
+            use_instead(r, inst->results[k], gp_build_select(&b, inst->operands[0], yes[k], no[k]));
+        gp_ir_remove(inst);
+    }
+}
+
 static GpVal build(GpLower *lo, const GpLowerCall *call, GpOp op, GpValue *identity,
                    Combine combine) {
     GpValue *operands[2] = {gp_call_scalar(lo, call, 0), identity};
@@ -41,6 +78,7 @@ static GpVal build(GpLower *lo, const GpLowerCall *call, GpOp op, GpValue *ident
         return gp_lower_undef(lo, call->type);
     GpElem elem = operands[0]->type->elem;
     GpRegion *body = build_region(lo, call, elem, combine);
+    flatten(lo, body);
     if (!is_plain(body)) {
         gp_lower_refuse(lo, call->span, "a combination that is more than arithmetic of scalars");
         return gp_lower_undef(lo, call->type);

@@ -108,6 +108,21 @@ fn parts<E: ElementType, const R: i32, const N: i32>(z: &mut Tensor<E, {[R, 4 * 
     let low: Tile<E, {[R, 4 * N]}> = extract(both, [scalar_to_tile(1), zero]);
     y.store(top - low);
 }
+// Combinations with branches.
+#[tile]
+fn chosen<E: ElementType, const R: i32, const N: i32>(z: &mut Tensor<E, {[R, N]}>, y: &mut Tensor<E, {[R, 3]}>, x: &Tensor<E, {[-1, -1]}>, first: E) {
+    let t = x.load_like(z);
+    let most: Tile<E, {[R]}> = reduce(t, 1, first, |a, b| if a > b { a } else { b });
+    let least: Tile<E, {[R]}> = reduce(t, 1, -first, |a, b| { let mut m = b; if a <= m { m = a; } m });
+    let mid: Tile<E, {[R]}> = reduce(t, 1, first, |a, b| if a > b && a < E::ONE { a } else if b < E::ONE { b } else { a });
+    let column: Tile<E, {[R, 1]}> = most.reshape(shape![R, 1]);
+    let pair: Tile<E, {[R, 2]}> = cat(column, least.reshape(shape![R, 1]), 1);
+    let mut py = y.partition_mut(shape![R, 1]);
+    py.store(column, [0, 0]);
+    py.store(extract(pair, [scalar_to_tile(0), scalar_to_tile(1)]), [0, 1]);
+    py.store(mid.reshape(shape![R, 1]), [0, 2]);
+    z.store(scan(t, 1, reverse::Forward, first, |a, b| if b < a { a } else { b }));
+}
 #[tile]
 fn padded<const N: i32>(z: &mut Tensor<f32, {[1]}>, x: &Tensor<f32, {[-1]}>) {
     let p = make_partition_view(x, shape![N], padding::NegInf, dim_map::Identity, new_token_unordered());
@@ -222,6 +237,18 @@ function CASES.parts(h, k)
   end
 end
 
+function CASES.chosen(h, k)
+  for i, s in ipairs { { 1, 256 }, { 4, 96 }, { 3, 1000 }, { 2, 1001 }, { 16, 16 } } do
+    local R, N = s[1], s[2]
+    local dtype = ({ "f32", "i32", "bf16", "f64", "i8" })[i]
+    local rows = 2 * R
+    local z, y, x = gpu.zeros({ rows, N }, dtype), gpu.zeros({ rows, 3 }, dtype), whole(rows * N, dtype):reshape { rows, N }
+    both(h, ("chosen of %d x %d %s"):format(R, N, dtype), { z, y, x }, function(a, b, c)
+      k.chosen(a:tiles { R, N }, b:tiles { R, 3 }, c, -100):sync()
+    end)
+  end
+end
+
 function CASES.padded(h, k)
   for _, N in ipairs { 200, 1000, 1001 } do
     local x = whole(3 * N - 50, "f32")
@@ -232,7 +259,7 @@ end
 
 return function(h)
   local k
-  for _, name in ipairs { "folds", "scans", "turned", "places", "carried", "rows", "addressed", "apart", "parts", "padded" } do
+  for _, name in ipairs { "folds", "scans", "turned", "places", "carried", "rows", "addressed", "apart", "parts", "chosen", "padded" } do
     h.group("widths." .. name, function()
       math.randomseed(h.seed_of("widths", name))
       k = k or gpu.kernels(KERNELS, "cases_widths")
