@@ -163,6 +163,24 @@ static void report_unknown_const(GpBody *b, GpSpan span, const GpDef *generic) {
                      "cannot infer the value of the const parameter `%s`", generic->name->name);
 }
 
+/* The function's generic number `at`. */
+static void report_unknown_generic(GpBody *b, GpSpan span, const GpDef *fn, uint32_t at) {
+    if (b->has_reported_infer)
+        return;
+    b->has_reported_infer = true;
+    const GpDef *generic = fn->generics[at];
+    bool is_float = generic->bound_count && !strcmp(generic->bounds[0]->name->name, "FloatElement");
+    GpText text = {.session = b->c->module ? b->c->module->session : b->c->std->session};
+    gp_text_printf(&text, "%s::<", fn->name->name);
+    for (uint32_t i = 0; i < at; i++)
+        gp_text_puts(&text, "_, ");
+    gp_text_printf(&text, "%s>(..)", is_float ? "f32" : "i32");
+    GpDiag *d = gp_diag(b->c->diags, GpDiag_E0282, span, "");
+    gp_primary_label(d, "cannot infer type of the type parameter `%s` declared on the function `%s`", generic->name->name, fn->name->name);
+    gp_help(d, "write it, as in `%s`", gp_text_cstr(&text));
+    gp_text_free(&text);
+}
+
 static void finish_range(GpBody *b, const GpPending *p) {
     const GpType *t = gp_zonk(b->c, p->type);
     if (t->kind == GpTy_Error || t->kind == GpTy_Infer || gp_body_is_int(t))
@@ -255,6 +273,9 @@ static const GpRes *settle_res(GpBody *b, const GpRes *res, GpSpan span) {
     for (uint32_t i = 0; i < res->arg_count; i++) {
         args[i] = gp_zonk_arg(b->c, res->args[i]);
         if (args[i].kind == GpGArg_Type) {
+            bool is_open = args[i].type->kind == GpTy_Infer && res->def->kind == GpDef_Fn && i < res->def->generic_count;
+            if (is_open && gp_diags_errors(b->c->diags) == b->errors_before)
+                report_unknown_generic(b, span, res->def, i);
             args[i].type = settle_type(b, args[i].type, span, NULL);
         } else if ((args[i].kind == GpGArg_Const && args[i].value->kind == GpConst_Infer) ||
                    (args[i].kind == GpGArg_Shape && args[i].shape->kind == GpShape_Infer)) {
