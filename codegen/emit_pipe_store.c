@@ -109,11 +109,12 @@ bool gp_pipe_store(GpEmit *e, const GpInst *inst) {
     Store s = {.plan = find_store(e->pipe, inst)};
     if (!s.plan)
         return false;
-    const GpShape *shape = &s.plan->value->type->shape;
-    const GpShapeLayout *layout = gp_wgmma_layout(e, shape);
-    s.value = gp_gpu_convert(e, s.plan->value, layout);
-    s.blocks = (uint32_t)shape->dim[0] / gp_pipe_rows(e->pipe);
-    s.panels = (uint32_t)shape->dim[1] / PANEL;
+    const GpShape *matrix = &s.plan->matrix;
+    const GpShapeLayout *layout = gp_wgmma_layout(e, matrix);
+    const GpLayout *held = gp_layout_reshape(e->arena, layout->layout, &s.plan->value->type->shape);
+    s.value = gp_gpu_convert(e, s.plan->value, gp_gpu_layout(e, held));
+    s.blocks = (uint32_t)matrix->dim[0] / gp_pipe_rows(e->pipe);
+    s.panels = (uint32_t)matrix->dim[1] / PANEL;
     s.at = gp_wgmma_places(e, layout);
     s.base = gp_i32_scale(e, e->pipe->warpgroup, (int64_t)s.blocks * s.panels * ROWS * GP_FEED_LINE_BYTES);
     s.base = gp_i32_add(e, s.base, gp_emit_i32(e, (int64_t)e->pipe->staging));

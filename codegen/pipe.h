@@ -60,6 +60,7 @@ struct GpChannel {
 typedef struct GpPipeStore {
     const GpInst *inst;
     const GpValue *value;
+    GpShape matrix; /* the value's shape, without leading axes of extent 1 */
     uint32_t map;
     int row_axis; /* of the tensor's axes, counted from the innermost */
     bool is_repeated; /* in a loop or a branch: copies of the same elements may follow each other */

@@ -197,6 +197,17 @@ static bool is_alone(Stores *s, const GpInst *store, GpPipeStore *out) {
     return !s->others && !(out->is_repeated && out->is_loaded);
 }
 
+/* False: an axis before the last two has more than one element. */
+static bool matrix_of(const GpShape *shape, GpShape *matrix) {
+    for (int a = 0; a + 2 < shape->rank; a++)
+        if (shape->dim[a] != 1)
+            return false;
+    *matrix = (GpShape){.rank = 2};
+    for (int a = 0; a < 2 && shape->rank >= 2; a++)
+        matrix->dim[a] = shape->dim[shape->rank - 2 + a];
+    return shape->rank >= 2;
+}
+
 static bool can_leave(Stores *s, const GpInst *inst, GpPipeStore *out) {
     const GpValue *tensor = inst->operands[0], *v = inst->operands[1];
     int a[2];
@@ -210,8 +221,8 @@ static bool can_leave(Stores *s, const GpInst *inst, GpPipeStore *out) {
     while (v->inst && v->inst->op == GpOp_Reshape && gp_feed_drops_units(v->inst))
         v = v->inst->operands[0];
     *out = (GpPipeStore){.inst = inst, .value = v, .row_axis = shape->rank - 1 - a[0]};
-    return is_alone(s, inst, out) && v->type->shape.rank == 2 && v->type->shape.dim[1] % GP_PIPE_STORE_COLUMNS == 0 &&
-           v->type->shape.dim[0] % gp_pipe_rows(s->pipe) == 0;
+    return is_alone(s, inst, out) && matrix_of(&v->type->shape, &out->matrix) && out->matrix.dim[1] % GP_PIPE_STORE_COLUMNS == 0 &&
+           out->matrix.dim[0] % gp_pipe_rows(s->pipe) == 0;
 }
 
 static void add_store(GpInst *inst, void *ud) {
@@ -232,8 +243,8 @@ static uint64_t find_stores(GpEmit *e, GpPipe *p) {
     p->stores = GP_NEW_ARRAY(e->arena, GpPipeStore, count + 1);
     gp_ir_walk(e->fn, GpWalk_Before, add_store, &s);
     for (uint32_t i = 0; i < p->store_count; i++) {
-        const GpShape *shape = &p->stores[i].value->type->shape;
-        most = GP_MAX(most, (uint64_t)(shape->dim[0] * shape->dim[1]) * 2);
+        const GpShape *matrix = &p->stores[i].matrix;
+        most = GP_MAX(most, (uint64_t)(matrix->dim[0] * matrix->dim[1]) * 2);
     }
     return most;
 }
