@@ -236,7 +236,7 @@ void gp_async_plan(GpEmit *e) {
     GpAsync *a = GP_NEW(e->arena, GpAsync);
     Survey s = {.e = e, .async = a, .is_fit = true};
     a->exchange_room = e->exchange_room;
-    gp_feeds_find(e, &a->feeds, can_feed);
+    gp_feeds_find(e, &a->feeds, can_feed, NULL, NULL);
     gp_ir_walk(e->fn, GpWalk_Before, survey_inst, &s);
     if (!s.is_fit || !s.products || !fit_warps(e, &s))
         return;

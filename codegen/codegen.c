@@ -114,9 +114,11 @@ static GpEmit *open_emit(Compile *c, GpIrFn *fn, uint64_t exchange, GpImage *ima
     return e;
 }
 
-/* With its loops rotated and split where that can be and the result still fits. */
+/* With what threads read where it is worked on, and its loops rotated and split, where that can be and the result still fits. */
 static GpEmit *open_best(Compile *c, uint64_t exchange, GpImage *image) {
     GpEmit *e = open_emit(c, emitted_copy(c), exchange, image);
+    if (e->pipe && gp_pipe_sink(e))
+        e = open_emit(c, (GpIrFn *)(uintptr_t)e->fn, exchange, image);
     bool is_rotated = e->pipe && !gp_pipe_loops_jump(e) && gp_pipe_skew(e);
     bool is_split = e->pipe && gp_pipe_split(e);
     if (!is_rotated && !is_split)

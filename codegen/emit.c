@@ -408,7 +408,7 @@ static Run find_run(GpEmit *e, const GpInst *first) {
         bool is_tile = is_registers(x) && gp_gpu_layout_of(e, x->results[0]) == layout;
         bool is_other = gp_ir_effect(x) == GpEffect_Pure && !x->region_count && !takes_tile(x) &&
                         (!makes_tile(x) || gp_gpu_is_uniform(x->results[0]));
-        if ((!is_tile && !is_other) || gp_map_has(&e->pipe->turn_closes, x))
+        if ((!is_tile && !is_other) || gp_map_has(&e->pipe->turn_closes, x) || (x != first && gp_pipe_is_end(e->pipe, x)))
             break;
         run.tiles += is_tile;
         run.has_branch |= is_tile && is_branching(x);

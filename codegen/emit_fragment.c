@@ -41,19 +41,31 @@ GpFragment gp_fragment_open(GpEmit *e, const GpFeedView *v, GpElem elem, bool is
     return o;
 }
 
-/* The place `line` lines and `byte` bytes behind the thread's. Bits of the place on a line are not
-** added but exchanged: an address for each. */
+GpFragment gp_fragment_open_pairs(GpEmit *e, const GpFeed *f, GpElem elem, LLVMValueRef base, LLVMValueRef warp) {
+    GpFragment o = {.feed = f, .base = base, .bytes = gp_elem_info[elem].bytes};
+    LLVMValueRef lane = gp_i32_low(e, gp_gpu_thread(e), GP_GPU_LANES), line = gp_i32_shift(e, lane, 2);
+    LLVMValueRef swizzle = gp_i32_scale(e, gp_i32_shift(e, line, gp_fragment_shift(f)), GP_FEED_CHUNK_BYTES);
+    o.lines = gp_i32_scale(e, gp_i32_add(e, line, warp), f->panel_bytes);
+    o.across = LLVMBuildXor(e->b, gp_i32_scale(e, gp_i32_low(e, lane, 4), (int64_t)2 * o.bytes), swizzle, "");
+    return o;
+}
+
+/* The place `line` lines and `byte` bytes behind the thread's. Bits of its chunk on a line are not added but exchanged: an
+** address for each. In a chunk the thread's place has other bits. */
 static LLVMValueRef place(GpEmit *e, GpFragment *o, uint32_t line, uint32_t byte) {
     const GpFeed *f = o->feed;
     uint32_t panel = byte / f->panel_bytes, swizzle = line % GP_SWIZZLE_LINES >> gp_fragment_shift(f);
-    uint32_t bits = byte % f->panel_bytes ^ swizzle * GP_FEED_CHUNK_BYTES, part = bits / GP_FEED_CHUNK_BYTES;
-    gp_assert(bits % GP_FEED_CHUNK_BYTES == 0);
+    uint32_t part = byte % f->panel_bytes / GP_FEED_CHUNK_BYTES ^ swizzle;
     if (!o->at[part]) {
-        LLVMValueRef across = LLVMBuildXor(e->b, o->across, gp_emit_i32(e, bits), "");
+        LLVMValueRef across = LLVMBuildXor(e->b, o->across, gp_emit_i32(e, (int64_t)part * GP_FEED_CHUNK_BYTES), "");
         o->at[part] = gp_emit_gep(e, GpElem_U8, o->base, gp_i32_add(e, o->lines, across));
     }
-    LLVMValueRef rest = gp_emit_i32(e, ((int64_t)panel * f->lines + line) * f->panel_bytes);
-    return gp_emit_gep(e, GpElem_U8, o->at[part], rest);
+    int64_t rest = ((int64_t)panel * f->lines + line) * f->panel_bytes + byte % GP_FEED_CHUNK_BYTES;
+    return gp_emit_gep(e, GpElem_U8, o->at[part], gp_emit_i32(e, rest));
+}
+
+LLVMValueRef gp_fragment_pair(GpEmit *e, GpFragment *o, uint32_t line, uint32_t column) {
+    return place(e, o, line, column * o->bytes);
 }
 
 void gp_fragment_read(GpEmit *e, GpFragment *o, uint32_t first, uint32_t step, LLVMValueRef *words) {

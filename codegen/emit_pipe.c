@@ -12,6 +12,7 @@
 #include "codegen/pipe.h"
 
 enum {
+    WARPGROUP_WARPS = GP_GPU_WARPGROUP / GP_GPU_LANES,
     CONSUMER_BARRIER = 1,  /* hardware barrier of all consumers */
     WARPGROUP_BARRIER = 2, /* of the first warpgroup, then of the others */
     TURN_BARRIER = 6,
@@ -77,7 +78,7 @@ static void init_barriers(GpEmit *e) {
         for (uint32_t s = 0; s < c->stages; s++) {
             uint64_t slot = c->barriers + (uint64_t)s * GP_PIPE_BARRIERS;
             LLVMValueRef full[] = {address(e, slot), gp_emit_i32(e, 1)};
-            uint32_t readers = p->warpgroups * (c->is_shared ? p->cluster : 1);
+            uint32_t readers = p->warpgroups * (c->is_shared ? p->cluster : c->is_read ? WARPGROUP_WARPS : 1);
             LLVMValueRef empty[] = {address(e, slot + EMPTY), gp_emit_i32(e, readers)};
             call(e, "llvm.nvvm.mbarrier.init.shared", full, 2);
             call(e, "llvm.nvvm.mbarrier.init.shared", empty, 2);
@@ -207,6 +208,12 @@ LLVMValueRef gp_pipe_stage(GpEmit *e, GpChannel *c) {
     return c->now;
 }
 
+LLVMValueRef gp_pipe_tile(GpEmit *e, const GpFeed *f) {
+    GpChannel *c = f->group->channel;
+    LLVMValueRef at = gp_i32_scale(e, gp_pipe_stage(e, c), (int64_t)c->stage_bytes);
+    return gp_i32_add(e, at, gp_emit_i32(e, (int64_t)(c->offset + f->offset)));
+}
+
 static LLVMValueRef lane_of(GpEmit *e) {
     return gp_i32_low(e, gp_gpu_thread(e), GP_GPU_WARPGROUP);
 }
@@ -222,15 +229,19 @@ static void arrive_in_peer(GpEmit *e, const GpChannel *c) {
     gp_inline_call(&ptx, NULL);
 }
 
-/* One thread arrives for its warpgroup. A product that read the stage had all its warps; without one
-** a warp may still wait for the stage to be full, and would miss that the next tile filled it. */
+/* One thread arrives for its warpgroup, or for its warp where that has read the stage. A product that read the stage had
+** all its warps; without one a warp may still wait for the stage to be full, and would miss that the next tile filled it. */
 void gp_pipe_release(GpEmit *e, GpChannel *c) {
-    if (!c->is_ring)
+    LLVMValueRef all = gp_emit_i32(e, -1);
+    if (c->is_read)
+        call(e, "llvm.nvvm.bar.warp.sync", &all, 1);
+    else if (!c->is_ring)
         gp_pipe_warpgroup_barrier(e);
     LLVMBasicBlockRef arrive = gp_emit_block(e, "arrive"), released = gp_emit_block(e, "released");
     LLVMValueRef last = gp_emit_i32(e, c->is_shared ? e->pipe->cluster - 1 : 0);
     LLVMIntPredicate is_in = c->is_shared ? LLVMIntULE : LLVMIntEQ;
-    LLVMBuildCondBr(e->b, LLVMBuildICmp(e->b, is_in, lane_of(e), last, ""), arrive, released);
+    LLVMValueRef lane = c->is_read ? gp_i32_low(e, gp_gpu_thread(e), GP_GPU_LANES) : lane_of(e);
+    LLVMBuildCondBr(e->b, LLVMBuildICmp(e->b, is_in, lane, last, ""), arrive, released);
     gp_emit_at(e, arrive);
     if (c->is_shared) {
         arrive_in_peer(e, c);
@@ -329,8 +340,10 @@ bool gp_pipe_load(GpEmit *e, const GpInst *inst) {
         return false;
     if (e->pipe->role == GpPipe_Producer)
         produce(e, f);
+    else if (f->is_read)
+        gp_pipe_read(e, f);
     else if (f->group->channel->is_held)
-        gp_wgmma_hold(e, f);
+        gp_pipe_hold(e, f);
     else if (!f->group->channel->is_ring && inst == f->group->closer)
         (void)gp_pipe_stage(e, f->group->channel);
     return true;

@@ -74,19 +74,12 @@ typedef struct Operand {
 /* 1 for a swizzle of 128 bytes, 2 of 64, 3 of 32. */
 static uint64_t swizzle_code(const GpFeed *f) { return gp_fragment_shift(f) + 1; }
 
-/* i32: in dynamic shared memory, of the feed's tile in the stage that is full. */
-static LLVMValueRef tile_offset(GpEmit *e, const GpFeed *f) {
-    GpChannel *c = f->group->channel;
-    LLVMValueRef at = gp_i32_scale(e, gp_pipe_stage(e, c), (int64_t)c->stage_bytes);
-    return gp_i32_add(e, at, gp_emit_i32(e, (int64_t)(c->offset + f->offset)));
-}
-
 /* `line` is the first line (or, transposed, column) of the operand's part, a multiple of 8. */
 static Operand open_operand(GpEmit *e, const GpFeedView *v, bool is_b, LLVMValueRef line) {
     const GpFeed *f = v->feed;
     Operand o = {.is_transposed = v->is_swapped != is_b};
     uint64_t panel = (uint64_t)f->lines * f->panel_bytes, leading = 16;
-    LLVMValueRef at = tile_offset(e, f);
+    LLVMValueRef at = gp_pipe_tile(e, f);
     uint64_t line_bytes = f->panel_bytes;
     if (o.is_transposed) {
         line_bytes = panel / (f->panel_bytes / gp_elem_info[f->load->results[0]->type->elem].bytes);
@@ -138,22 +131,6 @@ static GpBound pack_operand(GpEmit *e, const GpValue *v) {
     for (uint32_t i = 0; i < out.count; i++)
         out.at[i] = gp_emit_pair(e, gp_gpu_at(&from, at[2UL * i]), gp_gpu_at(&from, at[2UL * i + 1]));
     return out;
-}
-
-void gp_wgmma_hold(GpEmit *e, GpFeed *f) {
-    const GpPipe *p = e->pipe;
-    GpFeedView view = {f, f->is_swapped};
-    GpElem elem = f->load->results[0]->type->elem;
-    uint32_t height = f->is_swapped ? f->width : f->lines, depth = f->is_swapped ? f->lines : f->width;
-    uint32_t steps = depth / find_row(elem)->k, rows_each = gp_pipe_rows(p), count = 0;
-    LLVMValueRef base = gp_pipe_at(e, tile_offset(e, f)), warp = gp_i32_shift(e, gp_gpu_thread(e), GP_GPU_LANE_BITS);
-    warp = gp_i32_scale(e, warp, GP_FRAGMENT_ROWS);
-    GpFragment fragment = gp_fragment_open(e, &view, elem, false, base, warp);
-    f->words = gp_emit_bound_make(e, height / rows_each * steps * GP_FRAGMENT_WORDS);
-    for (uint32_t row = 0; row < height; row += rows_each)
-        for (uint32_t step = 0; step < steps; step++, count += GP_FRAGMENT_WORDS)
-            gp_fragment_read(e, &fragment, row, step, f->words.at + count);
-    gp_pipe_release(e, f->group->channel);
 }
 
 /* ---- One product ------------------------------------------------------------------------- */
@@ -289,7 +266,7 @@ static void bind_sums(GpEmit *e, const GpPending *done, LLVMValueRef *at) {
 static void release_read(GpEmit *e, const GpInst *product) {
     for (uint32_t i = 0; i < e->pipe->group_count; i++) {
         const GpGroup *g = &e->pipe->groups[i];
-        if (g->channel->is_ring && g->last == product)
+        if (g->channel->is_ring && !g->is_read && g->last == product)
             gp_pipe_release(e, g->channel);
     }
 }

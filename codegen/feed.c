@@ -1,4 +1,4 @@
-/* Which loads feed products, and how their tiles lie in shared memory. */
+/* Which loads come through shared memory, and how their tiles lie there. */
 #include "codegen/feed.h"
 
 bool gp_feed_axes(const GpShape *shape, int axis[2]) {
@@ -46,7 +46,7 @@ const GpInst *gp_feed_origin(const GpValue *v, bool *is_swapped) {
 bool gp_feed_view(const GpFeeds *f, const GpValue *v, GpFeedView *out) {
     const GpInst *origin = gp_feed_origin(v, &out->is_swapped);
     out->feed = origin ? gp_map_get(&f->of, origin) : NULL;
-    return out->feed != NULL;
+    return out->feed && !out->feed->is_read;
 }
 
 bool gp_feed_set_panels(GpFeed *f, const GpIrType *type) {
@@ -78,6 +78,9 @@ typedef struct Search {
     GpFeeds *feeds;
     uint32_t loads;
     bool (*fits)(const GpEmit *e, const GpInst *load, GpFeed *out);
+    bool (*reads)(const GpFeed *f, const void *ud);
+    const void *ud;
+    GpMap operands, others; /* feeds that products read; that anything else does */
 } Search;
 
 static void count_load(GpInst *inst, void *ud) {
@@ -95,31 +98,37 @@ static void add_feed(GpInst *inst, void *ud) {
     s->feeds->count++;
 }
 
-/* Anything but a product or a change of shape that reads a feed keeps it from being one. */
-static void drop_feeds(GpInst *inst, void *ud) {
+static void note_readers(GpInst *inst, void *ud) {
     Search *s = ud;
     GpFeedView view;
     if (is_view_op(inst))
         return;
     for (uint32_t i = 0; i < inst->operand_count; i++) {
         bool is_operand = inst->op == GpOp_Mma && i < 2;
-        if (!is_operand && inst->operands[i]->type->kind == GpIrType_Tile &&
-            gp_feed_view(s->feeds, inst->operands[i], &view))
-            gp_map_set(s->e->arena, &s->feeds->of, view.feed->load, NULL);
+        if (inst->operands[i]->type->kind == GpIrType_Tile && gp_feed_view(s->feeds, inst->operands[i], &view))
+            gp_map_set(s->e->arena, is_operand ? &s->operands : &s->others, view.feed->load, view.feed);
     }
 }
 
-void gp_feeds_find(GpEmit *e, GpFeeds *f,
-                   bool (*fits)(const GpEmit *e, const GpInst *load, GpFeed *out)) {
-    Search s = {.e = e, .feeds = f, .fits = fits};
+static bool is_kept(const Search *s, GpFeed *f) {
+    bool is_operand = gp_map_has(&s->operands, f->load), is_other = gp_map_has(&s->others, f->load);
+    f->is_read = is_other && !is_operand && s->reads && s->reads(f, s->ud);
+    return !is_other || f->is_read;
+}
+
+void gp_feeds_find(GpEmit *e, GpFeeds *f, bool (*fits)(const GpEmit *e, const GpInst *load, GpFeed *out),
+                   bool (*reads)(const GpFeed *f, const void *ud), const void *ud) {
+    Search s = {.e = e, .feeds = f, .fits = fits, .reads = reads, .ud = ud};
     gp_ir_walk(e->fn, GpWalk_Before, count_load, &s);
     f->at = GP_NEW_ARRAY(e->arena, GpFeed, s.loads + 1);
     gp_ir_walk(e->fn, GpWalk_Before, add_feed, &s);
-    gp_ir_walk(e->fn, GpWalk_Before, drop_feeds, &s);
+    gp_ir_walk(e->fn, GpWalk_Before, note_readers, &s);
     uint32_t kept = 0;
     for (uint32_t i = 0; i < f->count; i++) {
-        if (!gp_map_get(&f->of, f->at[i].load))
+        if (!is_kept(&s, &f->at[i])) {
+            gp_map_set(e->arena, &f->of, f->at[i].load, NULL);
             continue;
+        }
         f->at[kept] = f->at[i];
         gp_map_set(e->arena, &f->of, f->at[kept].load, &f->at[kept]);
         kept++;

@@ -1,7 +1,7 @@
-/* Loads whose tiles go to products through shared memory, without a stop in registers.
+/* Loads whose tiles come through shared memory.
 **
-** A feed is read by products alone, or by changes of shape that only products read. Its tile is a
-** matrix of lines; in shared memory it lies as panels: columns of `panel_bytes` bytes with all the
+** Most are read by products alone, or by changes of shape that only products read: they have no stop in
+** registers. Some may be read by threads beside products. A feed's tile is a matrix of lines; in shared memory it lies as panels: columns of `panel_bytes` bytes with all the
 ** lines, whose 16-byte chunks are swizzled as wide as the panel is. */
 #ifndef GP_FEED_H
 #define GP_FEED_H
@@ -22,6 +22,7 @@ typedef struct GpFeed {
     struct GpGroup *group; /* pipe.h */
     struct GpFeed *beside; /* the next of the group */
     uint32_t map;          /* index into GpImage.maps */
+    bool is_read;          /* by threads, into registers: no product's operand */
     bool is_shared;        /* each block of a cluster loads its part of the lines, for all */
     bool is_swapped; /* of a channel that is held: as GpFeedView has it */
     GpBound words;   /* then: its registers in the order of the products */
@@ -41,11 +42,13 @@ typedef struct GpFeedView {
     bool is_swapped;
 } GpFeedView;
 
-/* Finds the loads that `fits` takes and nothing but products reads. It fills in the rest of *out. */
-void gp_feeds_find(GpEmit *e, GpFeeds *f,
-                   bool (*fits)(const GpEmit *e, const GpInst *load, GpFeed *out));
+/* Finds the loads that `fits` takes, which fills in the rest of *out, and nothing but products reads. What no product
+** reads is a feed where `reads` says so; NULL: nowhere. */
+void gp_feeds_find(GpEmit *e, GpFeeds *f, bool (*fits)(const GpEmit *e, const GpInst *load, GpFeed *out),
+                   bool (*reads)(const GpFeed *f, const void *ud), const void *ud);
 /* What makes a value, below changes of shape; NULL: a parameter. */
 const GpInst *gp_feed_origin(const GpValue *v, bool *is_swapped);
+/* False of what is no product's operand. */
 bool gp_feed_view(const GpFeeds *f, const GpValue *v, GpFeedView *out);
 /* Lines, width and panels of a tile of the type; false: it is no matrix of whole panels. */
 bool gp_feed_set_panels(GpFeed *f, const GpIrType *type);

@@ -27,6 +27,10 @@ typedef struct GpFragment {
 GpFragment gp_fragment_open(GpEmit *e, const GpFeedView *v, GpElem elem, bool is_b, LLVMValueRef base, LLVMValueRef warp);
 /* GP_FRAGMENT_WORDS words: 16 rows (or columns) from the warp's `first` on, of step `step` of k. */
 void gp_fragment_read(GpEmit *e, GpFragment *f, uint32_t first, uint32_t step, LLVMValueRef *words);
+/* Two elements of a line for each thread of a warp, of 16 lines from `warp` (i32) on: of lanes' quads line by line. */
+GpFragment gp_fragment_open_pairs(GpEmit *e, const GpFeed *f, GpElem elem, LLVMValueRef base, LLVMValueRef warp);
+/* The address of the pair that lies `line` lines and `column` columns, multiples of 8, behind the first. */
+LLVMValueRef gp_fragment_pair(GpEmit *e, GpFragment *f, uint32_t line, uint32_t column);
 /* Chunks that a line's swizzle moves by, from the line's last bits. */
 uint32_t gp_fragment_shift(const GpFeed *f);
 

@@ -34,10 +34,12 @@ enum {
 typedef struct GpGroup GpGroup;
 typedef struct GpChannel GpChannel;
 
-/* Loads of one region that the same products read: they arrive together. */
+/* Loads of one region that the same products read: they arrive together. What threads read arrives by itself: its
+** products are its load and the last work on it. */
 struct GpGroup {
     const GpRegion *region;
-    const GpInst *first, *last;     /* the products */
+    const GpInst *first, *last;    /* the products */
+    bool is_read;
     const GpInst *opener, *closer; /* its first load and its last */
     uint64_t bytes, copied; /* of a stage; that arrive in it, which a tile of 16 x 16 is less of */
     GpChannel *channel;
@@ -48,12 +50,13 @@ struct GpChannel {
     bool is_ring; /* false: one stage, given back where the region of its loads ends */
     bool is_shared; /* has a feed that is */
     bool is_held;   /* no ring: first operand of products that is kept in registers, read at its load */
+    bool is_read;   /* ring of one feed that is */
     uint32_t stages;
     uint64_t stage_bytes, offset; /* in dynamic shared memory */
     uint64_t barriers;            /* offset of full and empty of stage 0 */
     LLVMValueRef stage, phase;    /* of the role being emitted: addresses of its counters */
     LLVMValueRef now;             /* the stage that is being filled or read; NULL: none */
-    GpMap ends; /* not a ring: instructions before which it is given back; none: the body's end */
+    GpMap ends; /* not the products' ring: instructions before which it is given back; none: the body's end */
 };
 
 /* A store that leaves through shared memory. `value` is what it stores, as a matrix. */
@@ -82,6 +85,7 @@ typedef struct GpPending GpPending; /* products under way: emit_wgmma.c */
 
 struct GpPipe {
     GpFeeds feeds;
+    bool has_reads; /* a feed that is_read */
     GpGroup *groups;
     uint32_t group_count;
     GpChannel *channels;
@@ -143,8 +147,8 @@ typedef struct GpPipeLife {
     bool is_index; /* takes no registers to speak of */
 } GpPipeLife;
 GpPipeLife *gp_pipe_live(GpEmit *e, GpPipe *p); /* by value id */
-/* Words that are alive where the product is issued, with its sums. */
-int64_t gp_pipe_alive(const GpEmit *e, const GpPipeLife *life, const GpInst *product);
+/* Words that are alive where the product is issued or the tile read, with its sums or elements. */
+int64_t gp_pipe_alive(const GpEmit *e, const GpPipeLife *life, const GpInst *inst);
 
 /* What of a product is issued at a time: blocks of 64 rows of each warpgroup, or columns of one. */
 typedef struct GpPipePart {
@@ -159,6 +163,12 @@ int64_t gp_pipe_words(const GpPipe *p, const GpIrType *t); /* 32-bit, of a tile,
 bool gp_pipe_fits_sums(const GpEmit *e, const GpPipe *p);
 /* Marks the first operands that are kept in registers from their load on. */
 void gp_pipe_find_held(GpEmit *e, GpPipe *p);
+
+/* pipe_read.c */
+bool gp_pipe_can_read(const GpFeed *f, const void *pipe); /* whether it may be a feed that threads read */
+/* Moves such loads to the first work on them, in place; true when one was elsewhere. The plan is void then. */
+bool gp_pipe_sink(GpEmit *e);
+const GpInst *gp_pipe_last_work(GpEmit *e, const GpInst *load);
 
 /* pipe_channel.c */
 GpUnpiped gp_pipe_place_channels(GpEmit *e, GpPipe *p);
@@ -220,6 +230,7 @@ const GpInst *gp_pipe_next_jump(GpPipe *p, const GpRegion *body);
 /* pipe_end.c */
 /* Finds where the stages of tiles that are loaded once are given back early. */
 void gp_pipe_find_ends(GpEmit *e, GpPipe *p);
+bool gp_pipe_is_end(const GpPipe *p, const GpInst *inst);
 /* Consumers, before an instruction: gives them back. */
 void gp_pipe_at_end(GpEmit *e, const GpInst *inst);
 
@@ -258,6 +269,12 @@ void gp_pipe_give_turn(GpEmit *e);
 void gp_pipe_give_turn_after(GpEmit *e, LLVMValueRef v); /* f32; not before it is there */
 LLVMValueRef gp_pipe_at(GpEmit *e, LLVMValueRef offset); /* in dynamic shared memory; i32 */
 
+LLVMValueRef gp_pipe_tile(GpEmit *e, const GpFeed *f); /* i32: offset of its tile in the stage that is full */
+
+/* emit_pipe_read.c */
+void gp_pipe_hold(GpEmit *e, GpFeed *f); /* an operand that is held; gives its stage back */
+void gp_pipe_read(GpEmit *e, GpFeed *f); /* binds what threads read */
+
 /* emit_pipe_store.c */
 bool gp_pipe_store(GpEmit *e, const GpInst *inst); /* false: stored by its threads */
 void gp_pipe_drain_stores(GpEmit *e);
@@ -280,7 +297,6 @@ bool gp_wgmma_find(const GpInst *mma, const GpWgmmaRow **a, const GpWgmmaRow **b
 /* The product's sums are added to the accumulator, and take registers beside it. */
 bool gp_wgmma_promotes(const GpInst *mma);
 void gp_wgmma(GpEmit *e, const GpInst *inst);
-void gp_wgmma_hold(GpEmit *e, GpFeed *f); /* reads a held operand, and gives its stage back */
 /* Which register of the value's layout holds (block of 64 rows, column / 8, row / 8 % 2, column % 2)
 ** of a thread's part, in this order. */
 uint32_t *gp_wgmma_places(GpEmit *e, const GpShapeLayout *s);

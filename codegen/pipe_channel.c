@@ -53,10 +53,13 @@ static bool make_groups(GpEmit *e, GpPipe *p) {
     p->groups = GP_NEW_ARRAY(e->arena, GpGroup, p->feeds.count + 1);
     for (uint32_t i = 0; i < p->feeds.count; i++) {
         GpFeed *f = &p->feeds.at[i];
+        if (f->is_read)
+            r.of[i] = (Reader){f->load, gp_pipe_last_work(e, f->load)};
         if (!r.of[i].first)
             return false; /* dead code, which passes remove */
         GpGroup *g = find_group(p, f->load->parent, &r.of[i]);
         f->group = g;
+        g->is_read = f->is_read;
         f->offset = g->bytes;
         g->bytes += gp_feed_bytes(f);
         g->copied += gp_feed_copied(f);
@@ -77,14 +80,18 @@ static bool is_alike(const GpPipe *p, const GpGroup *a, const GpGroup *b) {
     return !f && !h;
 }
 
-/* Of two instructions of a region: values are numbered in the order of the program. */
-static bool is_behind(const GpInst *x, const GpInst *y) { return x->results[0]->id > y->results[0]->id; }
+/* Of a load and another instruction of its region: values are numbered in the order of the program. */
+static bool is_behind(const GpInst *load, const GpInst *y) {
+    while (y && !y->result_count)
+        y = y->prev;
+    return !y || load->results[0]->id > y->results[0]->id;
+}
 
 /* Whether the region stands between the group's first load and its last product. */
 static bool is_amid(const GpGroup *g, const GpRegion *r) {
     while (r->owner && r->owner->parent != g->region)
         r = r->owner->parent;
-    for (const GpInst *x = g->opener; r->owner && x != g->last; x = x->next)
+    for (const GpInst *x = g->opener; r->owner && x != g->last->next; x = x->next)
         if (x == r->owner)
             return true;
     return false;
@@ -103,7 +110,7 @@ static bool shares_ring(const GpPipe *p, const GpGroup *o, const GpGroup *g, boo
 /* Of the same tiles, or else of as many bytes. */
 static GpChannel *find_ring(GpPipe *p, const GpGroup *g, bool is_same) {
     for (uint32_t i = 0; i < p->channel_count; i++) {
-        bool fits = p->channels[i].is_ring;
+        bool fits = p->channels[i].is_ring && p->channels[i].is_read == g->is_read;
         for (const GpGroup *o = p->groups; o < g && fits; o++)
             if (o->channel == &p->channels[i])
                 fits = shares_ring(p, o, g, is_same);
@@ -120,7 +127,7 @@ static GpChannel *find_channel(GpPipe *p, const GpGroup *g) {
     if (ring)
         return ring;
     GpChannel *c = &p->channels[p->channel_count++];
-    *c = (GpChannel){.is_ring = goes_around(g), .stage_bytes = g->bytes};
+    *c = (GpChannel){.is_ring = goes_around(g), .is_read = g->is_read, .stage_bytes = g->bytes};
     return c;
 }
 
@@ -133,12 +140,15 @@ static bool make_channels(GpEmit *e, GpPipe *p) {
     return true;
 }
 
+/* Whether a channel has the stages of the rings. Without `has_reads` what threads read has one. */
+static bool has_stages(const GpChannel *c, bool has_reads) { return c->is_ring && (has_reads || !c->is_read); }
+
 /* As many stages as fit beside `staging` bytes; rings share alike. */
-static GpUnpiped place_channels(const GpEmit *e, GpPipe *p, uint64_t staging, uint32_t most) {
+static GpUnpiped place_channels(const GpEmit *e, GpPipe *p, uint64_t staging, uint32_t most, bool has_reads) {
     uint64_t room = gp_target_shared(e->target), fixed = p->exchange_room + staging, ring = 0, at = staging;
     for (uint32_t i = 0; i < p->channel_count; i++) {
         const GpChannel *c = &p->channels[i];
-        uint64_t *sum = c->is_ring ? &ring : &fixed;
+        uint64_t *sum = has_stages(c, has_reads) ? &ring : &fixed;
         *sum += c->stage_bytes + GP_PIPE_BARRIERS;
     }
     if (!ring)
@@ -150,7 +160,7 @@ static GpUnpiped place_channels(const GpEmit *e, GpPipe *p, uint64_t staging, ui
     p->staging = 0;
     for (uint32_t i = 0; i < p->channel_count; i++) {
         GpChannel *c = &p->channels[i];
-        c->stages = c->is_ring ? (uint32_t)stages : 1;
+        c->stages = has_stages(c, has_reads) ? (uint32_t)stages : 1;
         c->offset = at;
         at += c->stages * c->stage_bytes;
     }
@@ -249,14 +259,15 @@ static uint64_t find_stores(GpEmit *e, GpPipe *p) {
     return most;
 }
 
-/* Stores go without staging where it would leave less than two stages. */
+/* Stores go without staging where it would leave less than two stages, and what threads read with one where it must. */
 GpUnpiped gp_pipe_place_channels(GpEmit *e, GpPipe *p) {
     if (!make_channels(e, p))
         return GpUnpiped_Reader;
     uint32_t asked = e->fn->schedule.stages, most = asked ? asked : GP_PIPE_MOST_STAGES;
     uint64_t staging = find_stores(e, p);
-    if (staging && place_channels(e, p, staging, most) == GpUnpiped_None)
+    if (staging && place_channels(e, p, staging, most, true) == GpUnpiped_None)
         return GpUnpiped_None;
     p->store_count = 0;
-    return place_channels(e, p, 0, most);
+    GpUnpiped why = place_channels(e, p, 0, most, true);
+    return why == GpUnpiped_Shared && p->has_reads ? place_channels(e, p, 0, most, false) : why;
 }

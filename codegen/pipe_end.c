@@ -1,4 +1,4 @@
-/* Where a tile that was loaded once is given back.
+/* Where a tile that was loaded once, or that threads read, is given back.
 **
 ** Its stage can take the next tile's when the last loop that reads it is over: while the sums are
 ** finished and stored, the producer fills it again. A loop in a branch ends it there; the other
@@ -46,6 +46,10 @@ static bool add_branches(GpEmit *e, GpPipe *p, const GpGroup *g, const GpInst *f
 void gp_pipe_find_ends(GpEmit *e, GpPipe *p) {
     for (uint32_t i = 0; i < p->group_count; i++) {
         const GpGroup *g = &p->groups[i];
+        if (g->is_read) {
+            gp_map_set(e->arena, &g->channel->ends, g->last->next ? g->last->next : g->last, NULL);
+            continue;
+        }
         if (g->channel->is_held || gp_pipe_leaves(g->closer->next, NULL))
             continue; /* it is given back at its load, or where the block ends there too */
         const GpInst *loop = g->channel->is_ring ? NULL : last_loop(g);
@@ -69,16 +73,23 @@ static void end_region(GpEmit *e, const GpRegion *r) {
     }
 }
 
+bool gp_pipe_is_end(const GpPipe *p, const GpInst *inst) {
+    for (uint32_t i = 0; i < p->channel_count; i++)
+        if (gp_map_has(&p->channels[i].ends, inst))
+            return true;
+    return false;
+}
+
 void gp_pipe_at_end(GpEmit *e, const GpInst *inst) {
     const GpPipe *p = e->pipe;
-    bool is_branch = inst->op == GpOp_Yield, is_behind = inst->prev && inst->prev->region_count;
-    for (uint32_t i = 0; i < p->channel_count && (is_branch || is_behind); i++) {
+    bool is_branch = inst->op == GpOp_Yield;
+    for (uint32_t i = 0; i < p->channel_count; i++) {
         GpChannel *c = &p->channels[i];
         LLVMValueRef now = c->now;
         if (!gp_map_has(&c->ends, inst))
             continue;
         gp_pipe_release(e, c);
-        c->now = now; /* another branch gives it back too */
+        c->now = c->is_ring ? NULL : now; /* another branch gives it back too */
     }
     if (is_branch && inst->parent->owner)
         end_region(e, inst->parent);

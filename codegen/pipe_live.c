@@ -78,10 +78,11 @@ GpPipeLife *gp_pipe_live(GpEmit *e, GpPipe *p) {
     return l.life;
 }
 
-int64_t gp_pipe_alive(const GpEmit *e, const GpPipeLife *life, const GpInst *product) {
-    const GpPipeLife *to = &life[product->results[0]->id], *from = &life[product->operands[2]->id];
-    bool is_taken_over = from->last == to->first;
-    int64_t words = to->words - (is_taken_over ? from->words : 0);
+int64_t gp_pipe_alive(const GpEmit *e, const GpPipeLife *life, const GpInst *inst) {
+    const GpPipeLife *to = &life[inst->results[0]->id];
+    int64_t words = to->words;
+    if (inst->op == GpOp_Mma && life[inst->operands[2]->id].last == to->first) /* whose registers it takes over */
+        words -= life[inst->operands[2]->id].words;
     for (uint32_t v = 0; v < e->fn->next_id; v++)
         if (life[v].first < to->first && life[v].last >= to->first)
             words += life[v].words;

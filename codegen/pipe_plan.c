@@ -3,6 +3,7 @@
 
 enum {
     EXCHANGE_RESERVE = 8 * 1024,
+    READ_RESERVE = 2 * 1024, /* where threads read tiles: their values seldom change threads */
     WARPGROUP_WARPS = GP_GPU_WARPGROUP / GP_GPU_LANES
 };
 
@@ -46,6 +47,8 @@ typedef struct Survey {
     GpEmit *e;
     GpPipe *pipe;
     uint32_t most; /* warpgroups */
+    bool can_read, has_reads; /* feeds by threads: are looked for, are there */
+    bool keeps_layouts;
     GpUnpiped why; /* the first reason that was met */
 } Survey;
 
@@ -118,14 +121,20 @@ static uint32_t fit_warpgroups(const Survey *s, const GpInst *mma) {
     return 0;
 }
 
-static void check_product(GpInst *inst, void *ud) {
+static void check_rows(GpInst *inst, void *ud) {
     Survey *s = ud;
-    if (inst->op != GpOp_Mma || s->why != GpUnpiped_None)
+    if (inst->op != GpOp_Mma)
         return;
     uint32_t n = fit_warpgroups(s, inst);
     bool is_fit = n && (!s->pipe->warpgroups || s->pipe->warpgroups == n);
     s->pipe->warpgroups = n;
-    note(s, is_fit ? ask_product(s, inst) : GpUnpiped_Rows);
+    note(s, is_fit ? GpUnpiped_None : GpUnpiped_Rows);
+}
+
+static void check_product(GpInst *inst, void *ud) {
+    Survey *s = ud;
+    if (inst->op == GpOp_Mma && s->why == GpUnpiped_None)
+        note(s, ask_product(s, inst));
 }
 
 static GpUnpiped ask_all(Survey *s) {
@@ -135,7 +144,15 @@ static GpUnpiped ask_all(Survey *s) {
         return GpUnpiped_Target;
     if (e->fn->schedule.stages == 1)
         return GpUnpiped_Asked;
-    gp_feeds_find(e, &p->feeds, can_feed);
+    gp_ir_walk(e->fn, GpWalk_Before, check_rows, s);
+    if (s->why != GpUnpiped_None)
+        return s->why;
+    gp_feeds_find(e, &p->feeds, can_feed, s->can_read ? gp_pipe_can_read : NULL, p);
+    for (uint32_t i = 0; i < p->feeds.count; i++)
+        p->has_reads |= p->feeds.at[i].is_read;
+    p->exchange_room = p->has_reads ? READ_RESERVE : EXCHANGE_RESERVE;
+    if (!p->keeps_layouts)
+        p->exchange_room = GP_MAX(e->exchange_room, p->exchange_room);
     gp_ir_walk(e->fn, GpWalk_Before, check_product, s);
     if (s->why == GpUnpiped_None)
         note(s, gp_pipe_place_channels(e, p));
@@ -148,28 +165,39 @@ static GpUnpiped ask_all(Survey *s) {
     return s->why;
 }
 
-static GpPipe *try_plan(GpEmit *e, uint32_t most, bool keeps_layouts) {
+static GpPipe *try_plan(GpEmit *e, Survey *s) {
     GpPipe *p = GP_NEW(e->arena, GpPipe);
-    Survey s = {.e = e, .pipe = p, .most = most};
-    p->keeps_layouts = keeps_layouts;
-    p->exchange_room = keeps_layouts ? EXCHANGE_RESERVE : GP_MAX(e->exchange_room, (uint64_t)EXCHANGE_RESERVE);
+    s->pipe = p;
+    s->why = GpUnpiped_None;
+    p->keeps_layouts = s->keeps_layouts;
     p->uses = gp_ir_count_uses(e->fn, e->arena);
-    e->unpiped = ask_all(&s);
+    e->unpiped = ask_all(s);
+    s->has_reads |= p->has_reads;
     return e->unpiped == GpUnpiped_None ? p : NULL;
 }
 
-/* With as many warpgroups as have the registers for it; NULL: it runs as other tile kernels do. More than two
-** hide each other's work between products; where there is none, two are faster: they read less of the
-** operands again (256 x 128 on one H200: 717 TFLOP/s to 688). */
-static GpPipe *find_plan(GpEmit *e, const Products *products) {
-    uint32_t first = products->is_made || e->fn->schedule.warps ? GP_PIPE_MOST_WARPGROUPS : 3;
+/* With as many warpgroups as have the registers for it. More than two hide each other's work between products; where there
+** is none, two are faster: they read less of the operands again (256 x 128 on one H200: 717 TFLOP/s to 688). */
+static GpPipe *fit_plan(GpEmit *e, const Products *products, Survey *s) {
     GpPipe *p = NULL;
-    for (uint32_t most = first; most > 1 && !p; most--)
-        p = try_plan(e, most, false);
-    bool is_tight = e->unpiped == GpUnpiped_Shared && e->exchange_room > EXCHANGE_RESERVE &&
-                    e->exchange_room < gp_target_shared(e->target);
-    for (uint32_t most = first; most > 1 && !p && is_tight; most--)
-        p = try_plan(e, most, true);
+    s->most = products->is_made || e->fn->schedule.warps ? GP_PIPE_MOST_WARPGROUPS : 3;
+    for (; s->most > 1 && !p; s->most--)
+        p = try_plan(e, s);
+    return p;
+}
+
+/* What threads read comes through shared memory too where there is room, and what they store goes through the exchange
+** buffer. NULL: it runs as other tile kernels do. */
+static GpPipe *find_plan(GpEmit *e, const Products *products) {
+    Survey s = {.e = e, .can_read = true, .has_reads = true};
+    GpPipe *p = NULL;
+    for (; s.has_reads && !p; s.can_read = false) {
+        s.keeps_layouts = s.has_reads = false;
+        p = fit_plan(e, products, &s);
+        s.keeps_layouts = e->unpiped == GpUnpiped_Shared && e->exchange_room && e->exchange_room < gp_target_shared(e->target);
+        if (!p && s.keeps_layouts)
+            p = fit_plan(e, products, &s);
+    }
     return p;
 }
 

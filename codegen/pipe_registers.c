@@ -156,17 +156,23 @@ typedef struct Room {
     bool is_enough;
 } Room;
 
-/* Whether it fits beside what is alive where products are issued while it is held. Those of a region may be under way
-** together. */
+static bool is_read(const GpPipe *p, const GpInst *inst) {
+    const GpFeed *f = gp_map_get(&p->feeds.of, inst);
+    return f && f->is_read;
+}
+
+/* Whether it fits beside what is alive where products are issued, or tiles read, while it is held. Those of a region may be
+** under way together. */
 static void check_room(GpInst *inst, void *ud) {
     Room *r = ud;
-    if (inst->op != GpOp_Mma)
+    bool is_product = inst->op == GpOp_Mma;
+    if (!is_product && !is_read(r->pipe, inst))
         return;
     uint32_t at = r->life[inst->results[0]->id].first;
     if (at <= r->held->first || at > r->held->last)
         return;
-    int64_t beside = sums_of(r->pipe, inst->parent) + operands_of(r->pipe, inst->parent);
-    int64_t added = gp_wgmma_promotes(inst) ? part_words(gp_pipe_part(r->pipe, inst)) : 0;
+    int64_t operands = operands_of(r->pipe, inst->parent), beside = sums_of(r->pipe, inst->parent) + operands;
+    int64_t added = !is_product ? operands : gp_wgmma_promotes(inst) ? part_words(gp_pipe_part(r->pipe, inst)) : 0;
     int64_t words = GP_MAX(beside, gp_pipe_alive(r->e, r->life, inst) + added);
     r->is_enough &= words + gp_pipe_words(r->pipe, r->held->value->type) <= gp_pipe_registers(r->pipe)->operands;
 }

@@ -119,7 +119,7 @@ static void try_repeat(GpInst *inst, void *ud) {
 }
 
 static bool can_share(Dependence *d, const GpFeed *f, uint8_t axis) {
-    return f->group->channel->is_ring && f->lines % (8 * GP_PIPE_CLUSTER) == 0 &&
+    return f->group->channel->is_ring && !f->is_read && f->lines % (8 * GP_PIPE_CLUSTER) == 0 &&
            !(load_axes(d, f->load) >> axis & 1);
 }
 

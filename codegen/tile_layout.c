@@ -4,7 +4,7 @@
 ** them: operands and results of elementwise operations, scans and accesses through addresses, an
 ** accumulator and its product, what a loop carries and what it starts from. Such a class takes its
 ** layout from its dearest anchor:
-**   Mma     a product whose accumulator stays in registers
+**   Mma     a product whose accumulator stays in registers, and a tile that is read beside it
 **   Part    what is left of such a layout after a reduction, a broadcast or a change of shape
 **   Address an access through addresses, which moves single elements: neighbours to neighbouring threads
 **   Alone   a loop that one warp runs for its block: the same in each warp
@@ -237,6 +237,9 @@ static void anchor_alone(GpInst *inst, void *ud) {
 
 static void anchor_mma(GpInst *inst, void *ud) {
     Plan *p = ud;
+    const GpFeed *f = p->e->pipe ? gp_map_get(&p->e->pipe->feeds.of, inst) : NULL;
+    if (f && f->is_read)
+        offer(p, inst->results[0], Kind_Mma, numel_of(inst->results[0]), gp_gpu_sums_layout(p->e, &inst->results[0]->type->shape));
     if (inst->op == GpOp_Mma)
         offer(p, inst->results[0], Kind_Mma, numel_of(inst->results[0]),
               gp_gpu_mma_layout(p->e, inst));

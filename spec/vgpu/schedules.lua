@@ -341,7 +341,7 @@ local function capped(s)
   return 3 * (t - 1) / (t + 1)
 end
 
-local function attended(q, keys, v, scale, is_causal, is_capped)
+local function attended(q, keys, v, scale, is_causal, is_capped, bias)
   local out = {}
   for i = 1, #q do
     local weights, sum, most = {}, 0, -math.huge
@@ -349,7 +349,7 @@ local function attended(q, keys, v, scale, is_causal, is_capped)
     for j = 1, seen do
       local s = 0
       for d = 1, #q[i] do s = s + q[i][d] * keys[j][d] end
-      s = is_capped and capped(s * scale) or s * scale
+      s = (is_capped and capped(s * scale) or s * scale) + (bias and bias[i][j] or 0)
       weights[j], most = s, math.max(most, s)
     end
     out[i] = {}
@@ -742,6 +742,79 @@ for _, case in ipairs {
   end
   attend("", gpu.from_table(q, "bf16"), gpu.from_table(key, "bf16"), gpu.from_table(v, "bf16"))
   attend(", 4 columns off", placed(q, "bf16", 4), placed(key, "bf16", 4), placed(v, "bf16", 4))
+end
+
+-- Tiles that are read beside products: as deep as the ring or not, of elements of one to four bytes, at edges, used twice.
+for _, case in ipairs {
+  { 128, 256, 128, 64, "bf16" }, { 128, 192, 64, 64, "bf16", true }, { 200, 192, 128, 64, "f32" }, { 256, 256, 128, 128, "f32", true },
+  { 128, 160, 128, 32, "i8" }, { 192, 192, 192, 64, "f16" }, { 256, 192, 256, 64, "bf16" }, { 128, 256, 128, 64, "u8", true },
+} do
+  local rows, keys, bm, bn, dtype, again = table.unpack(case)
+  local q, key, v, bias = small_numbers(rows, 64, 0), small_numbers(keys, 64, 2), small_numbers(keys, 64, 5), small_numbers(rows, keys, 3)
+  local sums = {}
+  for i, row in ipairs(bias) do
+    sums[i] = 0
+    for j = 1, keys do
+      row[j] = dtype == "u8" and row[j] + 3 or row[j]
+      sums[i] = sums[i] + (again and row[j] or 0)
+    end
+  end
+  local wanted = attended(q, key, v, 1 / 64, false, false, bias)
+  for i, row in ipairs(wanted) do for d = 1, 64 do row[d] = row[d] + sums[i] end end
+  local tq, tk, tv = gpu.from_table(q, "bf16"), gpu.from_table(key, "bf16"), gpu.from_table(v, "bf16")
+  local tb = gpu.from_table({ bias, bias }, dtype)
+  each_schedule(("biased %dx%d by %s%s"):format(rows, keys, dtype, again and ", again" or ""), ATTENTION_SCHEDULES, function(title, schedule)
+    local options = { BN = bn, AGAIN = again or false }
+    for field, value in pairs(schedule) do options[field] = value end
+    local o = gpu.full({ rows, 64 }, 0 / 0)
+    k.biased:with(options)(o:tiles { bm, 64 }, tq, tk, tv, tb, 1 / 64):sync()
+    check(title, o:to_table(), wanted, 2 ^ -6)
+  end)
+end
+
+do
+  local a, b, added = small_numbers(128, 96, 1), small_numbers(96, 64, 6), small_numbers(128, 128, 2)
+  local ta, tb, te = gpu.from_table(a, "bf16"), gpu.from_table(b, "bf16"), gpu.from_table(added, "f32")
+  local across, wanted = transpose(b), {}
+  for i, row in ipairs(a) do
+    wanted[i] = {}
+    for j, column in ipairs(across) do
+      local sum = 0
+      for l = 1, 96 do sum = sum + (l <= 32 and 3 or 1) * row[l] * column[l] end
+      wanted[i][j] = sum + 2 * (added[i][j] + added[i][j + 64])
+    end
+  end
+  each_schedule("within", { {}, { stages = 2 }, { persistent = false }, { cluster = 2 } }, function(title, schedule)
+    local options = { BK = 32 }
+    for field, value in pairs(schedule) do options[field] = value end
+    local c = gpu.full({ 128, 64 }, 0 / 0)
+    local f, grid = k.within:with(options), c:tiles { 128, 64 }
+    f(grid, ta, tb, te):sync()
+    check(title, c:to_table(), wanted, 0)
+    check_piped(title, schedule, f:info(grid, ta, tb, te))
+  end)
+end
+
+do
+  local a, scale, b = small_numbers(256, 160, 1), small_numbers(256, 160, 4), small_numbers(160, 128, 6)
+  local scaled = {}
+  for i, row in ipairs(a) do
+    scaled[i] = {}
+    for j, x in ipairs(row) do scaled[i][j] = x * scale[i][j] end
+  end
+  local wanted = product(scaled, transpose(b))
+  local ta, ts, tb = gpu.from_table(a, "i8"), gpu.from_table(scale, "f32"), gpu.from_table(b, "bf16")
+  for _, tile in ipairs { { 128, 64, 32 }, { 128, 128, 64 }, { 256, 64, 32 } } do
+    each_schedule("restored " .. table.concat(tile, "x"), { {}, { stages = 2 }, { persistent = false }, { cluster = 2 } }, function(title, schedule)
+      local options = { BK = tile[3] }
+      for field, value in pairs(schedule) do options[field] = value end
+      local c = gpu.full({ 256, 128 }, 0 / 0)
+      local f, grid = k.restored:with(options), c:tiles { tile[1], tile[2] }
+      f(grid, ta, ts, tb):sync()
+      check(title, c:to_table(), wanted, 0)
+      check_piped(title, schedule, f:info(grid, ta, ts, tb))
+    end)
+  end
 end
 
 do

@@ -119,6 +119,59 @@ return [[
       }
       o.store(acc / sum.broadcast(shape![BM, D]));
   }
+  // A tile of a third tensor is read beside the products, before the first one's sums or behind the second.
+  #[tile]
+  fn biased<B: ElementType, const BM: i32, const BN: i32, const D: i32, const AGAIN: bool>(
+      o: &mut Tensor<f32, {[BM, D]}>, q: &Tensor<bf16, {[-1, D]}>, k: &Tensor<bf16, {[-1, D]}>,
+      v: &Tensor<bf16, {[-1, D]}>, bias: &Tensor<B, {[-1, -1, -1]}>, scale: f32) {
+      let i = program_id(0);
+      let (pk, pv, pb) = (k.partition(shape![BN, D]), v.partition(shape![BN, D]), bias.partition(shape![1, BM, BN]));
+      let tq = q.partition(shape![BM, D]).load([i, 0]);
+      let mut most = constant(f32::NEG_INFINITY, shape![BM, 1]);
+      let mut sum = constant(0.0f32, shape![BM, 1]);
+      let mut all = constant(0.0f32, shape![BM, 1]);
+      let mut acc = constant(0.0f32, shape![BM, D]);
+      for j in 0..num_tiles(&pk, 0) {
+          let added = pb.load([1, i, j]).reshape(shape![BM, BN]);
+          let products = mma(tq, pk.load([j, 0]).transpose(), constant(0.0f32, shape![BM, BN]));
+          let scores = products * scale + convert_tile::<f32>(added);
+          let next = max_tile(most, reduce_max(scores, 1).reshape(shape![BM, 1]));
+          let weights = exp2(scores - next.broadcast(shape![BM, BN]));
+          let shrink = exp2(most - next);
+          sum = sum * shrink + reduce_sum(weights, 1).reshape(shape![BM, 1]);
+          acc = mma(convert_tile(weights), pv.load([j, 0]), acc * shrink.broadcast(shape![BM, D]));
+          most = next;
+          if AGAIN { all = all + reduce_sum(convert_tile::<f32>(added), 1).reshape(shape![BM, 1]); }
+      }
+      o.store(acc / sum.broadcast(shape![BM, D]) + all.broadcast(shape![BM, D]));
+  }
+  // A tile that is worked on last in a branch, where another of its tensor is read.
+  #[tile]
+  fn within<const BM: i32, const BN: i32, const BK: i32>(
+      c: &mut Tensor<f32, {[BM, BN]}>, a: &Tensor<bf16, {[-1, -1]}>, b: &Tensor<bf16, {[-1, -1]}>, added: &Tensor<f32, {[-1, -1]}>) {
+      let (i, j, _) = get_tile_block_id();
+      let (pa, pb, pe) = (a.partition(shape![BM, BK]), b.partition(shape![BK, BN]), added.partition(shape![BM, BN]));
+      let mut acc = constant(0.0f32, shape![BM, BN]);
+      for l in 0..num_tiles(&pa, 1) {
+          let outer = pe.load([i, 0]);
+          acc = mma(pa.load([i, l]), pb.load([l, j]), acc);
+          if l != 1 { acc = mma(pa.load([i, 0]), pb.load([0, j]), acc + pe.load([i, 1])) + outer; }
+      }
+      c.store(acc);
+  }
+  // The first operand is made of two tiles that are loaded in each turn, of bytes and of words.
+  #[tile]
+  fn restored<const BM: i32, const BN: i32, const BK: i32>(
+      c: &mut Tensor<f32, {[BM, BN]}>, a: &Tensor<i8, {[-1, -1]}>, scale: &Tensor<f32, {[-1, -1]}>, b: &Tensor<bf16, {[-1, -1]}>) {
+      let (i, j, _) = get_tile_block_id();
+      let (pa, ps, pb) = (a.partition(shape![BM, BK]), scale.partition(shape![BM, BK]), b.partition(shape![BK, BN]));
+      let mut acc = constant(0.0f32, shape![BM, BN]);
+      for l in 0..num_tiles(&pa, 1) {
+          let first = convert_tile::<f32>(pa.load([i, l])) * ps.load([i, l]);
+          acc = mma(convert_tile::<bf16>(first), pb.load([l, j]), acc);
+      }
+      c.store(acc);
+  }
   #[tile]
   fn nested<const BM: i32, const BN: i32, const BK: i32>(c: &mut Tensor<f32, {[BM, BN]}>, a: &Tensor<bf16, {[-1, -1]}>, b: &Tensor<bf16, {[-1, -1]}>) {
       let (i, j, _) = get_tile_block_id();
