@@ -1,6 +1,6 @@
 -- Attention forward, bf16, against cuDNN: heads of 128 and 64, the full matrix and the causal half, and
 -- the safe kernel against its unchecked twin and against two with a soft cap on the scores, with a running
--- maximum and without. Online softmax over tiles of keys, two products a tile;
+-- maximum (and that against FlexAttention) and without. Online softmax over tiles of keys, two products a tile;
 -- the causal loop has masks only where a tile crosses the diagonal.
 -- Options: --depth 128|64, --n LENGTH, --tile 128x128, --heads N, --rotate BYTES.
 package.path = (arg[0]:match("^(.*)/[^/]*$") or ".") .. "/?.lua;" .. package.path
@@ -150,6 +150,9 @@ local function measure(row)
       tiles[form] = capped[1]
       arms[#arms + 1] = { form, function(count) return bench.batch(capped[2], count) end }
     end
+    arms[#arms + 1] = { "flex", function(count)
+      return (bench.python():ask("capped", attention.cap, depth, n, batch, heads // batch, sets, count))
+    end }
   end
   local r = bench.sustain(arms)
   pcall(function() bench.python():ask("forget") end)
@@ -166,6 +169,11 @@ local function measure(row)
       row = "unchecked_" .. name, n = n, value = flop / twins.ours * 1e-12, unit = "TFLOP/s",
       ratio = twins.twin / twins.ours, peer = "its unchecked_accesses twin", peer_value = flop / twins.twin * 1e-12,
     }, { 0.99, 0.997, "higher" })
+    bench.emit({
+      row = ("attention_capped_d%d"):format(depth), n = n, tile = tiles.capped, value = r.capped.median and flop / r.capped.median * 1e-12,
+      unit = "TFLOP/s", ratio = bench.over(r.flex, r.capped), peer = "FlexAttention, the same cap", peer_error = r.flex.error,
+      peer_value = r.flex.median and flop / r.flex.median * 1e-12,
+    }, { row.bar[1], row.bar[2], "higher" })
     for _, form in ipairs(CAPPED) do
       bench.emit({
         row = ("attention_form_%s_d%d"):format(form, depth), n = n, tile = tiles[form], value = r[form].median and flop / r[form].median * 1e-12,

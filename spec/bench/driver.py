@@ -10,6 +10,7 @@ fails becomes an error row; the other rows go on. With --serve the requests come
 import argparse
 import ctypes
 import datetime
+import functools
 import json
 import os
 import pathlib
@@ -134,20 +135,53 @@ class Peers:
             library.cblas_sgemm(row_major, as_it_is, as_it_is, n, n, n, one, a, n, b, n, zero, c, n)
         return (time.perf_counter() - start) / count
 
+    def following_triple(self, shape, sets):
+        torch = self.torch()
+
+        def triple():
+            return [torch.randn(*shape, device="cuda").to(torch.bfloat16) for _ in range(3)]
+        return self.rotated(("attention", *shape), int(sets), triple)
+
     def do_attention(self, depth, length, causal, batch, heads, sets, count):
         """cuDNN's fused attention, forward."""
         torch = self.torch()
         from torch.nn.attention import SDPBackend, sdpa_kernel
-        shape = [int(x) for x in (batch, heads, length, depth)]
-
-        def triple():
-            return [torch.randn(*shape, device="cuda").to(torch.bfloat16) for _ in range(3)]
-        following = self.rotated(("attention", *shape), int(sets), triple)
+        following = self.following_triple([int(x) for x in (batch, heads, length, depth)], sets)
 
         def call():
             torch.nn.functional.scaled_dot_product_attention(*following(), is_causal=causal == "true")
         with sdpa_kernel(SDPBackend.CUDNN_ATTENTION):
             return self.timed(call, int(count))
+
+    def approximate_tanh(self):
+        """tanh by the hardware's instruction, for Inductor: its own is exact, and has a third of the speed."""
+        torch = self.torch()
+        from torch._inductor.lowering import make_pointwise, register_lowering
+        from torch._inductor.virtualized import ops
+
+        @torch.library.custom_op("gpulua_bench::tanh", mutates_args=())
+        def tanh(x: torch.Tensor) -> torch.Tensor:
+            return torch.tanh(x)
+        tanh.register_fake(torch.tanh)
+        torch.library.register_vmap("gpulua_bench::tanh", lambda info, dims, x: (torch.ops.gpulua_bench.tanh(x), dims[0]))
+        lowered = functools.partial(ops.inline_asm_elementwise, asm="tanh.approx.f32 $0, $1;")
+        register_lowering(torch.ops.gpulua_bench.tanh)(lambda x: make_pointwise(lowered)(x))
+        return torch.ops.gpulua_bench.tanh
+
+    def do_capped(self, cap, depth, length, batch, heads, sets, count):
+        """FlexAttention, forward, with a soft cap on the scores."""
+        torch, cap = self.torch(), float(cap)
+        from torch.nn.attention.flex_attention import flex_attention
+        tanh = self.once("tanh", self.approximate_tanh)
+        attend = self.once("flex", lambda: torch.compile(flex_attention, dynamic=False))
+        following = self.following_triple([int(x) for x in (batch, heads, length, depth)], sets)
+
+        bend = self.once("bend", lambda: lambda score, *_: cap * tanh(score / cap))
+
+        def call():
+            return attend(*following(), score_mod=bend)
+        self.once("compiled", call)
+        return self.timed(call, int(count))
 
     def do_torch_sum(self, n, count):
         torch = self.torch()
