@@ -49,6 +49,7 @@ static void judge_accepted(const Judged *j) {
         gp_module_print_obligations(j->module, gp_module_kernel_at(j->module, i), &text);
     gp_text_free(&text);
     judge_tree(j);
+    judge_matches(j);
     judge_ir(j);
 }
 

@@ -2,9 +2,9 @@
 ** simpler than what it judges, and ends the process where the two disagree.
 **
 ** judge_diags.c: reports are well formed. judge_twin.c: programs that mean the same are told the
-** same. judge_tree.c: an accepted tree leaves nothing to infer. judge_moves.c, judge_loans.c: moves
-** and borrows on the place form, path by path. judge_ir.c: what is accepted lowers to IR that the
-** verifier accepts. */
+** same. judge_tree.c: an accepted tree leaves nothing to infer. judge_match.c: the arms of an accepted match name
+** all variants. judge_moves.c, judge_loans.c: moves and borrows on the place form, path by path. judge_ir.c: what is
+** accepted lowers to IR that the verifier accepts. */
 #ifndef GP_JUDGE_H
 #define GP_JUDGE_H
 
@@ -25,6 +25,7 @@ void judge_protect(const Judged *j, void (*fn)(GpSession *s, void *ud), void *ud
 void judge_diags(const Judged *j, const GpDiags *ds);
 void judge_twins(const Judged *j);
 void judge_tree(const Judged *j);
+void judge_matches(const Judged *j);
 /* Whether types are right, so that moves and borrows were judged. */
 bool judge_has_types(const Judged *j);
 /* Of every body, when types are not what the module is refused for. */

@@ -175,6 +175,19 @@ static size_t nudge(Edit *e) {
     return e->size;
 }
 
+static int is_text(const Edit *e, uint32_t i, const char *text) {
+    size_t end = e->t->from[i + 1], len = strlen(text);
+    return end >= e->t->from[i] + len && !memcmp(e->data + end - len, text, len);
+}
+
+/* The first condition from token i on becomes a pattern that always matches. */
+static size_t let_condition(Edit *e) {
+    for (uint32_t i = e->i; i < e->t->count; i++)
+        if (is_text(e, i, "if") || is_text(e, i, "while"))
+            return put(e, e->t->from[i + 1], e->t->from[i + 1], " let _ =", 8);
+    return e->size;
+}
+
 /* ---- groups and statements --------------------------------------------------------------------
  */
 
@@ -290,7 +303,7 @@ static size_t put_phrase(Edit *e) {
 static size_t (*const edits[])(Edit *e) = {
     drop_run,  double_run,  copy_run,  put_other,  put_over,   put_like,
     put_like,  word_before, word_over, nudge,      put_group,  put_group,
-    drop_stmt, copy_stmt,   copy_stmt, put_phrase, put_phrase,
+    drop_stmt, copy_stmt,   copy_stmt, put_phrase, put_phrase, let_condition, let_condition,
 };
 
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed) {

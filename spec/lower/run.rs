@@ -226,7 +226,7 @@ fn features(x: &[i32], mut out: DisjointSlice<i32>) {
     let mut n = 100;
     let last = loop { n -= 7; if n < 10 { break n; } };
     let chain = if let Some(z) = seen && z > 0 && z % 2 == 0 { z } else { -z_or(seen) };
-    let t = { let v = v ^ 5; v & 15 };
+    let t = if let w = { let v = v ^ 5; v } { w & 15 } else { 0 };
     *o = late + sum + weights + top + seen.unwrap_or(0) + first + area(s) + steps + last + chain + t;
 }
 fn z_or(o: Option<i32>) -> i32 { match o { Some(z) if z > 5 => z, Some(z) => z + 1, None => 0 } }
