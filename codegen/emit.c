@@ -488,6 +488,15 @@ void gp_op_lower_arith(GpEmit *e, const GpInst *inst) {
 
 void gp_op_lower_math(GpEmit *e, const GpInst *inst) { lower_elementwise(e, inst); }
 
+/* The base and all rows begin at multiples of 16 bytes. */
+static LLVMValueRef is_aligned(GpEmit *e, const GpTensorArg *t, uint32_t rank, uint32_t bytes) {
+    LLVMValueRef all = LLVMBuildPtrToInt(e->b, t->base, LLVMInt64TypeInContext(e->ctx), "");
+    for (uint32_t a = 0; a + 1 < rank; a++)
+        all = LLVMBuildOr(e->b, all, LLVMBuildMul(e->b, t->stride[a], gp_emit_i64(e, bytes), ""), "");
+    all = LLVMBuildAnd(e->b, all, gp_emit_i64(e, 15), "");
+    return LLVMBuildICmp(e->b, LLVMIntEQ, all, gp_emit_i64(e, 0), "");
+}
+
 static void lower_make_tensor(GpEmit *e, const GpInst *inst) {
     GpTensorArg *t = &e->tensors[inst->results[0]->id];
     size_t rank = inst->results[0]->type->shape.rank;
@@ -501,6 +510,8 @@ static void lower_make_tensor(GpEmit *e, const GpInst *inst) {
         t->dim[a] = gp_emit_get(e, inst->operands[1 + a]);
         t->stride[a] = gp_emit_get(e, inst->operands[1 + rank + a]);
     }
+    if (e->is_gpu && param->unit_stride)
+        t->aligned = is_aligned(e, t, (uint32_t)rank, gp_elem_info[inst->results[0]->type->elem].bytes);
 }
 
 static void lower_window(GpEmit *e, const GpInst *inst) {
@@ -510,7 +521,7 @@ static void lower_window(GpEmit *e, const GpInst *inst) {
     LLVMTypeRef i64 = LLVMInt64TypeInContext(e->ctx);
     GpIrParam *param = GP_NEW(e->arena, GpIrParam);
     *param = *from->param;
-    param->aligned16 = e->is_gpu && gp_gpu_takes_vectors(e, inst->results[0]);
+    param->aligned16 = e->is_gpu && gp_gpu_is_aligned(e, inst->results[0]);
     *t = *from;
     t->param = param;
     LLVMValueRef offset = gp_emit_i64(e, 0);

@@ -37,6 +37,7 @@ typedef struct GpTensorArg {
     LLVMValueRef base;
     LLVMValueRef dim[GP_MAX_RANK];    /* i32 */
     LLVMValueRef stride[GP_MAX_RANK]; /* i64 */
+    LLVMValueRef aligned; /* GPU tile: whether rows begin at multiples of 16 bytes, of what a kernel makes; else NULL */
     GpOrder order;                    /* GPU tile */
 } GpTensorArg;
 

@@ -47,7 +47,9 @@ uint32_t gp_gpu_vector(uint32_t least_bytes, uint32_t most_bytes);
 bool gp_gpu_is_addressed(GpOp op); /* an access through addresses */
 /* A whole number that is known to be a multiple. */
 bool gp_gpu_is_multiple(const GpValue *v, uint32_t of);
-/* Runs of 16 bytes of the tensor can be moved at once. */
+/* Rows of the tensor begin at multiples of 16 bytes: those of a window where those of its tensor do, or runs further. */
+bool gp_gpu_is_aligned(const GpEmit *e, const GpValue *tensor);
+/* Runs of 16 bytes of the tensor can be moved at once, where it turns out to be aligned if that is not known. */
 bool gp_gpu_takes_vectors(const GpEmit *e, const GpValue *tensor);
 
 /* emit_tile_gpu_move.c */

@@ -68,7 +68,7 @@ static Access access_of(GpEmit *e, const GpInst *inst) {
     a.elem = inst->operands[0]->type->elem;
     a.registers = gp_layout_registers(a.layout->layout);
     a.run = 1;
-    if (a.tensor->param->unit_stride && a.tensor->param->aligned16)
+    if (gp_gpu_takes_vectors(e, inst->operands[0]))
         a.run = GP_MIN(gp_layout_run(a.layout->layout), (uint32_t)GP_GPU_VECTOR_BYTES / gp_elem_info[a.elem].bytes);
     while (a.run > 1 && !starts_on_run(inst, a.run))
         a.run /= 2;
@@ -240,8 +240,13 @@ static LLVMValueRef load_elements(GpEmit *e, const Access *a, uint32_t r) {
     return pack_run(e, a->elem, x, a->run);
 }
 
+/* Runs can be moved, if the tensor says so only now. */
+static LLVMValueRef and_aligned(GpEmit *e, const Access *a, LLVMValueRef ok) {
+    return a->run > 1 && a->tensor->aligned ? LLVMBuildAnd(e->b, ok, a->tensor->aligned, "") : ok;
+}
+
 static LLVMValueRef is_run_inside(GpEmit *e, const Access *a, uint32_t r) {
-    return LLVMBuildAnd(e->b, in_bounds(e, a, r), in_bounds(e, a, r + a->run - 1), "");
+    return and_aligned(e, a, LLVMBuildAnd(e->b, in_bounds(e, a, r), in_bounds(e, a, r + a->run - 1), ""));
 }
 
 /* A run that lies inside whole is loaded as in the interior. */
@@ -324,7 +329,7 @@ static GpBound load_branches(GpEmit *e, const Access *a) {
     LLVMValueRef *slow = GP_NEW_ARRAY(e->arena, LLVMValueRef, runs), pad = pad_run(e, a);
     LLVMBasicBlockRef interior = gp_emit_block(e, "interior"), edge = gp_emit_block(e, "edge");
     LLVMBasicBlockRef ragged = gp_emit_block(e, "ragged"), join = gp_emit_block(e, "loaded");
-    LLVMBuildCondBr(e->b, gp_tile_is_inside(e, a->inst), interior, edge);
+    LLVMBuildCondBr(e->b, and_aligned(e, a, gp_tile_is_inside(e, a->inst)), interior, edge);
     gp_emit_at(e, interior);
     for (uint32_t k = 0; k < runs; k++)
         fast[k] = load_interior(e, a, k * a->run);
@@ -411,7 +416,7 @@ void gp_gpu_store(GpEmit *e, const GpInst *inst) {
         LLVMBuildCondBr(e->b, a.layout->is_owner, owner, join);
         gp_emit_at(e, owner);
     }
-    LLVMBuildCondBr(e->b, gp_tile_is_inside(e, inst), interior, ragged);
+    LLVMBuildCondBr(e->b, and_aligned(e, &a, gp_tile_is_inside(e, inst)), interior, ragged);
     gp_emit_at(e, interior);
     store_interior(e, &a, &v);
     LLVMBuildBr(e->b, join);

@@ -31,7 +31,7 @@ static bool is_row(const GpEmit *e, const GpInst *load) {
     for (int a = 0; a + 1 < shape->rank; a++)
         if (shape->dim[a] != 1)
             return false;
-    return shape->rank > 0 && !load->by_element && !tensor->inst && gp_gpu_takes_vectors(e, tensor) &&
+    return shape->rank > 0 && !load->by_element && !tensor->inst && gp_gpu_is_aligned(e, tensor) &&
            !e->fn->params[tensor->index].is_written &&
            shape->dim[shape->rank - 1] * gp_elem_info[tensor->type->elem].bytes % GP_GPU_VECTOR_BYTES == 0;
 }

@@ -136,16 +136,25 @@ bool gp_gpu_is_multiple(const GpValue *v, uint32_t of) {
     return is_first == is_sum ? gp_gpu_is_multiple(v->inst->operands[1], of) : is_first;
 }
 
-/* Rows of a window begin where those of its tensor do, or runs further. Of another tensor that the kernel made
-** nothing is known. */
-bool gp_gpu_takes_vectors(const GpEmit *e, const GpValue *tensor) {
+bool gp_gpu_is_aligned(const GpEmit *e, const GpValue *tensor) {
     const GpInst *window = tensor->inst && tensor->inst->op == GpOp_Window ? tensor->inst : NULL;
     uint32_t rank = tensor->type->shape.rank, vector = 16u / gp_elem_info[tensor->type->elem].bytes;
     if (window)
-        return rank && gp_gpu_is_multiple(window->operands[rank], vector) &&
-               gp_gpu_takes_vectors(e, window->operands[0]);
+        return rank && gp_gpu_is_multiple(window->operands[rank], vector) && gp_gpu_is_aligned(e, window->operands[0]);
     const GpIrParam *p = tensor->inst ? NULL : &e->fn->params[tensor->index];
     return p && p->unit_stride && p->aligned16;
+}
+
+/* Whether rows of a tensor that the kernel makes begin on runs shows when it is made (GpTensorArg.aligned). */
+bool gp_gpu_takes_vectors(const GpEmit *e, const GpValue *tensor) {
+    uint32_t rank = tensor->type->shape.rank, vector = 16u / gp_elem_info[tensor->type->elem].bytes;
+    GpScalar stride;
+    if (!rank || gp_gpu_is_aligned(e, tensor) || !tensor->inst)
+        return rank && gp_gpu_is_aligned(e, tensor);
+    if (tensor->inst->op == GpOp_Window)
+        return gp_gpu_is_multiple(tensor->inst->operands[rank], vector) &&
+               gp_gpu_takes_vectors(e, tensor->inst->operands[0]);
+    return tensor->inst->op == GpOp_MakeTensor && gp_ir_const(tensor->inst->operands[2 * (size_t)rank], &stride) && stride.i == 1;
 }
 
 static void note_width(GpInst *inst, void *ud) {

@@ -57,7 +57,7 @@ static void classify(Pressure *p, const GpInst *inst) {
         p->is_other |= inst->axis + 1 != inst->operands[0]->type->shape.rank;
     }
     if (inst->op == GpOp_LoadTile)
-        p->is_other |= !gp_gpu_takes_vectors(p->e, inst->operands[0]);
+        p->is_other |= !gp_gpu_is_aligned(p->e, inst->operands[0]);
     if (inst->result_count && is_tile(inst->results[0]))
         p->is_other |= !is_plain || calls_library(inst) || is_branchy(p, inst);
 }

@@ -123,6 +123,17 @@ fn chosen<E: ElementType, const R: i32, const N: i32>(z: &mut Tensor<E, {[R, N]}
     py.store(mid.reshape(shape![R, 1]), [0, 2]);
     z.store(scan(t, 1, reverse::Forward, first, |a, b| if b < a { a } else { b }));
 }
+// A tensor that the kernel makes, of rows that begin anywhere.
+#[tile]
+unsafe fn made<const N: i32>(to: *mut f16, from: *mut f16, at: i32, rows: i32, columns: i32, stride: i32) {
+    let shape: Shape<{[-1, -1]}> = Shape::<{[-1, -1]}> { dims: &[rows, columns] };
+    let strides: Array<{[-1, 1]}> = Array::<{[-1, 1]}> { dims: &[stride] };
+    let x: Tensor<f16, {[-1, -1]}> = make_tensor_view(pointer_to_tile(from).offset(at), shape, strides, new_token_unordered());
+    let z: Tensor<f16, {[-1, -1]}> = make_tensor_view(pointer_to_tile(to).offset(at), shape, strides, new_token_unordered());
+    let place = [program_id(0), program_id(1)];
+    let t = x.partition(shape![2, N]).load(place);
+    z.partition_full_mut(shape![2, N]).store(t + reduce_sum(t, 1).reshape(shape![2, 1]).broadcast(shape![2, N]), place);
+}
 #[tile]
 fn padded<const N: i32>(z: &mut Tensor<f32, {[1]}>, x: &Tensor<f32, {[-1]}>) {
     let p = make_partition_view(x, shape![N], padding::NegInf, dim_map::Identity, new_token_unordered());
@@ -249,6 +260,17 @@ function CASES.chosen(h, k)
   end
 end
 
+function CASES.made(h, k)
+  for _, s in ipairs { { 256, 0, 0 }, { 256, 8, 8 }, { 256, 1, 0 }, { 1000, 0, 1 }, { 1000, 16, 0 }, { 1000, 3, 5 }, { 1001, 8, 7 } } do
+    local N, at, gap = table.unpack(s)
+    local rows, columns = 5, 2 * N - 8
+    local size = at + rows * (columns + gap)
+    both(h, ("made of %d at %d, %d further"):format(N, at, gap), { gpu.zeros({ size }, "f16"), whole(size, "f16") }, function(a, b)
+      k.made:with { N = N, grid = { 3, 2 } }(a, b, at, rows, columns, columns + gap):sync()
+    end)
+  end
+end
+
 function CASES.padded(h, k)
   for _, N in ipairs { 200, 1000, 1001 } do
     local x = whole(3 * N - 50, "f32")
@@ -259,7 +281,7 @@ end
 
 return function(h)
   local k
-  for _, name in ipairs { "folds", "scans", "turned", "places", "carried", "rows", "addressed", "apart", "parts", "chosen", "padded" } do
+  for _, name in ipairs { "folds", "scans", "turned", "places", "carried", "rows", "addressed", "apart", "parts", "chosen", "made", "padded" } do
     h.group("widths." .. name, function()
       math.randomseed(h.seed_of("widths", name))
       k = k or gpu.kernels(KERNELS, "cases_widths")
