@@ -120,9 +120,12 @@ const char *gp_body_tile_call(GpBody *b, const char *name, const GpNode *tile, G
     return gp_arena_printf(b->c->arena, "%s(%s)", name, list);
 }
 
-/* From the callee to the parenthesis behind the last argument. */
+/* From the callee to the parenthesis behind the last argument; nothing where a macro wrote one of them. */
 static GpSpan call_span(const GpCallee *c, GpNodeList args) {
     GpSpan last = args.at[args.len - 1]->span;
+    if (!last.src || last.src != c->span.src || last.off < c->span.off ||
+        last.src->text[c->span.off + c->span.len] != '(')
+        return GP_NO_SPAN;
     const char *text = last.src->text;
     uint32_t end = last.off + last.len;
     end += (uint32_t)strspn(text + end, " \n\t,");
@@ -145,8 +148,9 @@ static bool report_tile(GpBody *b, const GpCallee *c, GpNodeList args, uint32_t 
     if (!gp_find_name(b->c, b->fn, gp_intern_cstr(b->c->names, name), GpNs_Value))
         return true;
     const char *call = gp_body_tile_call(b, name, args.at[at], args);
-    if (call && gp_diag_is_kept(d))
-        gp_suggest(d, call_span(c, args), call,
+    GpSpan whole = call_span(c, args);
+    if (call && whole.src && gp_diag_is_kept(d))
+        gp_suggest(d, whole, call,
                    "`%s` takes numbers; on tiles it is `%s`", c->def->name->name, name);
     else
         gp_help(d, "`%s` takes numbers; on tiles it is `%s`, where a number is spread: `constant(0.0, t.shape())`",

@@ -272,7 +272,8 @@ static bool suggest_method(GpBody *b, GpDiag *d, GpSpan span, const GpType *got,
         !gp_find_method(b->c, b->fn, f32, why.fn->name, &found) || found.fn->sig.param_count != 1)
         return false;
     const char *text = gp_body_text(b, span), *name = why.fn->name->name;
-    if (span.src->text[span.off + span.len] != ')' || strlen(text) != span.len)
+    bool is_behind = why.span.src == span.src && why.span.off + why.span.len + 1 == span.off;
+    if (!is_behind || span.src->text[span.off + span.len] != ')' || strlen(text) != span.len)
         return false;
     bool is_sum = strpbrk(text, " +-*/") != NULL;
     const char *form = got->kind == GpTy_Infer && is_float ? "%sf32.%s()"

@@ -54,7 +54,7 @@ static bool is_text(const char *want, const GpToken *t) {
 
 /* The words around an operator stand on one line. */
 static bool is_on_line(const GpToken *before, const GpToken *at) {
-    return before && before->src == at->src &&
+    return before && before->src == at->src && before->off <= at->off && /* a macro may turn words around */
            !memchr(at->src->text + before->off, '\n', at->off - before->off);
 }
 
