@@ -291,17 +291,19 @@ static bool has_open_tile(const GpType *t) {
     if (gp_bind_form(t) != GpParamForm_TensorMut)
         return false;
     const GpShapeTy *shape = t->inner->args[1].shape;
-    for (uint32_t k = 0; shape->kind == GpShape_List && k < shape->rank; k++)
-        if (shape->dim[k]->kind == GpConst_Dynamic)
-            return true;
-    return false;
+    bool is_open = shape->kind != GpShape_List;
+    for (uint32_t k = 0; !is_open && k < shape->rank; k++)
+        is_open = shape->dim[k]->kind == GpConst_Dynamic;
+    return is_open;
 }
 
 bool gp_bind_is_decided(const GpDef *kernel) {
+    bool is_decided = true;
+    for (uint32_t i = 0; i < kernel->generic_count; i++)
+        is_decided &= kernel->generics[i]->has_preset;
     for (uint32_t i = 0; i < kernel->sig.param_count; i++)
-        if (has_open_tile(kernel->sig.params[i]))
-            return false;
-    return kernel->generic_count == 0;
+        is_decided &= !has_open_tile(kernel->sig.params[i]);
+    return is_decided;
 }
 
 static void run(GpSession *s, void *ud) {

@@ -122,7 +122,8 @@ GpStatus gp_bind(GpModule *m, GpArena *arena, const GpBindRequest *request, GpDi
 ** assumed facts; the arguments of the request do not count. */
 GpStatus gp_bind_assumed(GpModule *m, GpArena *arena, const GpBindRequest *request, GpDiags *diags,
                          GpInstance **out);
-/* Whether calls leave nothing of the kernel's code open: no generic, and no extent of its own tiles. */
+/* Whether calls have to decide nothing of the kernel's code: no generic without a preset, no extent of its own
+** tiles. */
 bool gp_bind_is_decided(const GpDef *kernel);
 /* Asks the checks that launches make (GpIrFn.launch_checks): what is left to the kernel. The first index out
 ** of range is reported, where there are `diags`. */

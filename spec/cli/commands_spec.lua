@@ -51,6 +51,7 @@ local FILES = {
   ["empty.lua"] = "",
   ["whole.rs"] = "#[tile]\nfn whole(z: &mut Tensor<f32, {[2048, 2048]}>) { z.store(z.load() + 1.0); }\n",
   ["first.rs"] = "#[tile]\nfn first(z: &mut Tensor<f32, {[8]}>, n: i32) { let i = program_id(n); }\n",
+  ["preset.rs"] = "#[tile]\nfn preset<const N: i32 = 2048>(z: &mut Tensor<f32, {[N, N]}>) { z.store(z.load() + 1.0); }\n",
   ["left.rs"] = "#[tile]\nfn left(z: &mut Tensor<f32, {[-1]}>, n: i32) { let i = program_id(n); }\n",
   ["broken.lua"] = "#!/usr/bin/env gpulua\nif x then\n  local y = = 2\nend\nlocal k = gpu.kernels [[" .. BAD .. "]]\n",
   ["shebang.lua"] = "\xef\xbb\xbf#!/usr/bin/env gpulua\nlocal k = gpu.kernels [[fn f() {}]]\n",
@@ -123,6 +124,8 @@ describe("gpulua's commands", function()
       { "comments.lua", 0, "checked 0 kernels, no errors\n", "" },
       { "whole.rs", 1, "1 error\n", "error[G0254]: a tile cannot have the type `Tile<f32, {[2048, 2048]}>`\n --> whole.rs:2:" },
       { "first.rs", 1, "1 error\n", "error[G0253]: the axis given to `program_id` is not a constant in range\n --> first.rs:2:" },
+      { "preset.rs", 1, "1 error\n", "error[G0254]: a tile cannot have the type `Tile<f32, {[2048, 2048]}>`\n --> preset.rs:2:" },
+      { "preset.rs --with N=16", 0, "checked 1 kernel, no errors\n", "" },
       { "left.rs", 0, "checked 1 kernel, no errors\n", "" }, -- a call decides the tile
       { "left.rs --with ''", 1, "1 error\n", "error[G0253]" },
       { "open.lua", 1, "1 error\n", "error[G0040]: this script is no Lua: unfinished long string (starting at line 1) near <eof>\n --> open.lua:1:1\n" },
