@@ -4,13 +4,13 @@
 ** bytes so that the threads of a warp read different banks; as much of their depth at a time as
 ** fits. Where the element types have a
 ** tensor-core instruction (mma.def) and the extents are multiples of its, warps share the blocks
-** of the result; their sums go through shared memory, by bands of rows that fit, to the
+** of the result, of which the last may have rows that nobody wants; their sums go through shared memory, by bands of rows that fit, to the
 ** accumulator's layout and are added there. Otherwise each thread multiplies and
 ** adds for the elements that it holds, k ascending from the accumulator. */
 #include "codegen/async.h"
 #include "codegen/emit_tile_gpu.h"
 
-enum { COLUMNS = 8, QUADS = 4, MOST_PARTS = 4, PAD_BYTES = GP_GPU_VECTOR_BYTES };
+enum { COLUMNS = 8, MOST_ROWS = 16, QUADS = 4, MOST_PARTS = 4, PAD_BYTES = GP_GPU_VECTOR_BYTES };
 
 static const GpMmaSync sync_rows[] = {
 #define GP_MMA_SYNC(a, b, staged, rows, k, operand, intrinsic)                                     \
@@ -33,6 +33,7 @@ typedef struct Product {
     const GpMmaSync *sync; /* NULL: without tensor cores */
     GpElem sum;
     int64_t batches, m, n, k;
+    int64_t rows;  /* of the sums of one batch: m, rounded up to those of the instruction */
     int64_t depth; /* of k: what is staged at a time */
     Staged a, b;
 } Product;
@@ -85,6 +86,9 @@ static Product product_of(const GpInst *inst) {
     p.n = b->shape.dim[last];
     p.batches = last == 2 ? a->shape.dim[0] : 1;
     p.sync = gp_mma_sync_find(a->elem, b->elem, p.m, p.n, p.k);
+    if (!p.sync)
+        p.sync = gp_mma_sync_find(a->elem, b->elem, gp_ceil_div(p.m, MOST_ROWS) * MOST_ROWS, p.n, p.k);
+    p.rows = p.sync ? gp_ceil_div(p.m, p.sync->rows) * p.sync->rows : p.m;
     p.a = (Staged){inst->operands[0], a->elem, last - 1, last, p.m, 0, NULL};
     p.b = (Staged){inst->operands[1], b->elem, last, last - 1, p.n, 0, NULL};
     if (p.sync && p.sync->staged != a->elem)
@@ -251,10 +255,11 @@ static Lane lane_of(GpEmit *e) {
 /* First row of a's lines and of b's lines, and row and column of the sums, of a block. */
 typedef struct Block {
     LLVMValueRef a_line, b_line, row, column;
+    LLVMValueRef row_in_batch; /* where rows are rounded up: then a_line is the batch's */
 } Block;
 
 static Block block_of(GpEmit *e, const Product *p, const Lane *l, uint32_t turn, uint32_t warps) {
-    int64_t across = p->n / COLUMNS, down = p->m / p->sync->rows, all = p->batches * down * across;
+    int64_t across = p->n / COLUMNS, down = p->rows / p->sync->rows, all = p->batches * down * across;
     LLVMValueRef n = add_const(e, l->warp, (int64_t)turn * warps);
     if (all % warps)
         n = LLVMBuildURem(e->b, n, gp_emit_i64(e, all), ""); /* done twice, to the same end */
@@ -264,6 +269,10 @@ static Block block_of(GpEmit *e, const Product *p, const Lane *l, uint32_t turn,
     Block b = {.column = scale(e, j, COLUMNS)};
     b.row = scale(e, i, p->sync->rows); /* batches follow each other */
     b.a_line = b.row;
+    if (p->rows != p->m) {
+        b.a_line = scale(e, batch, p->m);
+        b.row_in_batch = LLVMBuildSub(e->b, b.row, scale(e, batch, p->rows), "");
+    }
     b.b_line = add(e, scale(e, batch, p->n), b.column);
     return b;
 }
@@ -280,7 +289,7 @@ typedef struct Share {
 
 static Share share_of(GpEmit *e, Product *p) {
     uint32_t warps = gp_tile_gpu_threads(e) / GP_GPU_LANES;
-    int64_t blocks = p->batches * (p->m / p->sync->rows) * (p->n / COLUMNS);
+    int64_t blocks = p->batches * (p->rows / p->sync->rows) * (p->n / COLUMNS);
     Share w = {.product = p,
                .lane = lane_of(e),
                .turns = (uint32_t)gp_ceil_div(blocks, warps),
@@ -307,6 +316,14 @@ static LLVMValueRef load_word(GpEmit *e, GpMmaOperand operand, const Staged *o, 
     return v;
 }
 
+/* Of row `group` or the eighth behind it. Rows beyond the last repeat those from the first on. */
+static LLVMValueRef a_line(GpEmit *e, const Share *w, const Block *b, int64_t behind) {
+    LLVMValueRef row = add_const(e, add(e, b->row_in_batch ? b->row_in_batch : b->a_line, w->lane.group), behind);
+    if (!b->row_in_batch)
+        return row;
+    return add(e, b->a_line, LLVMBuildURem(e->b, row, gp_emit_i64(e, w->product->m), ""));
+}
+
 /* One step of k more in the sums of a block. */
 static void multiply_block(GpEmit *e, const Share *w, uint32_t turn, const Depth *d) {
     const Product *p = w->product;
@@ -315,10 +332,10 @@ static void multiply_block(GpEmit *e, const Share *w, uint32_t turn, const Depth
     bool is_tall = p->sync->rows == 16;
     int64_t word = GP_MAX(4 / gp_elem_info[p->a.elem].bytes, 1), half = QUADS * word;
     LLVMValueRef args[6 + MOST_PARTS], along = add(e, d->k, scale(e, w->lane.quad, word));
-    LLVMValueRef row = add(e, b->a_line, w->lane.group), line = add(e, b->b_line, w->lane.group);
+    LLVMValueRef line = add(e, b->b_line, w->lane.group);
     uint32_t count = 0;
     for (int64_t i = 0; i < (is_tall ? 4 : 1); i++)
-        args[count++] = load_word(e, p->sync->operand, &p->a, add_const(e, row, i % 2 * 8),
+        args[count++] = load_word(e, p->sync->operand, &p->a, a_line(e, w, b, i % 2 * 8),
                                   add_const(e, along, i / 2 * half));
     for (int64_t i = 0; i < (is_tall ? 2 : 1); i++)
         args[count++] =
@@ -349,7 +366,7 @@ typedef struct Band {
 
 /* Whether the row of the band is in it; NULL: all rows are. */
 static LLVMValueRef is_in_band(GpEmit *e, const Product *p, const Band *band, LLVMValueRef row) {
-    bool is_all = band->rows == p->batches * p->m;
+    bool is_all = band->rows == p->batches * p->rows;
     return is_all ? NULL : LLVMBuildICmp(e->b, LLVMIntULT, row, gp_emit_i64(e, band->rows), "");
 }
 
@@ -375,7 +392,7 @@ static void take_band(GpEmit *e, const Product *p, const Band *band, LLVMValueRe
         gp_gpu_coords(e, s, r, c);
         LLVMValueRef row = c[last - 1];
         if (last == 2)
-            row = add(e, scale(e, c[0], p->m), row);
+            row = add(e, scale(e, c[0], p->rows), row);
         row = add_const(e, row, -band->first);
         LLVMValueRef ok = is_in_band(e, p, band, row), at = add(e, scale(e, row, p->n), c[last]);
         at = ok ? LLVMBuildSelect(e->b, ok, at, gp_emit_i64(e, 0), "") : at;
@@ -399,7 +416,7 @@ static GpBound collect_share(GpEmit *e, const Share *w) {
     const GpValue *result = p->inst->results[0];
     GpBound from = gp_gpu_convert(e, p->inst->operands[2], gp_gpu_layout_of(e, result));
     GpBound out = gp_emit_bound_make(e, gp_emit_flat_count(e, result));
-    int64_t line_bytes = p->n * gp_elem_info[p->sum].bytes, rows = p->batches * p->m;
+    int64_t line_bytes = p->n * gp_elem_info[p->sum].bytes, rows = p->batches * p->rows;
     int64_t most = GP_MAX(GP_MIN(rows, GP_GPU_STATIC_SHARED / line_bytes), INT64_C(1));
     Band band = {.shared = gp_gpu_shared(e, (uint64_t)(most * line_bytes), rows * p->n, p->sum)};
     for (; band.first < rows; band.first += most) {

@@ -197,7 +197,10 @@ local MMA = [[
   }
 ]]
 local PRODUCTS = { { "f16", "f32" }, { "bf16", "f32" }, { "f32", "f32" }, { "f64", "f64" }, { "i8", "i32" }, { "f16", "f16" } }
-local TILES = { { 16, 8, 16 }, { 16, 16, 16 }, { 32, 32, 32 }, { 64, 64, 32 }, { 8, 8, 8 }, { 32, 64, 16 } }
+-- Also with rows that the instructions of tensor cores have more of.
+local TILES = {
+  { 16, 8, 16 }, { 16, 16, 16 }, { 32, 32, 32 }, { 64, 64, 32 }, { 8, 8, 8 }, { 32, 64, 16 }, { 2, 8, 64 }, { 4, 16, 32 }, { 8, 32, 32 }, { 24, 16, 32 },
+}
 
 local function products(h, pair)
   local text = replaced(MMA, { T = pair[1], R = pair[2] })
