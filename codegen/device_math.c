@@ -19,13 +19,15 @@ typedef enum Root {
     Root_Self,     /* the folder above the one that holds this code: a bundle */
 } Root;
 
-/* In the order they are tried. */
+#define OWN_VARIABLE "GPULUA_LIBDEVICE"
+
+/* In the order they are tried; what the first one names, where it is set, is the only one. */
 typedef struct Candidate {
     Root root;
     const char *variable, *path;
 } Candidate;
 static const Candidate candidates[] = {
-    {Root_Variable, "GPULUA_LIBDEVICE", ""},
+    {Root_Variable, OWN_VARIABLE, ""},
     {Root_Variable, "CUDA_HOME", "/nvvm/libdevice/libdevice.10.bc"},
     {Root_System, NULL, "/usr/local/cuda/nvvm/libdevice/libdevice.10.bc"},
     {Root_Self, NULL, "/share/gpulua/libdevice.10.bc"},
@@ -67,10 +69,17 @@ static char *path_of(const Candidate *c, char *buffer, size_t size) {
     return len > 0 && (size_t)len < size && access(buffer, R_OK) == 0 ? buffer : NULL;
 }
 
+static const char *named_by_user(void) {
+    const char *path = getenv(OWN_VARIABLE);
+    return path && path[0] ? path : NULL;
+}
+
 const char *gp_codegen_device_math(GpCodegen *cg) {
     char buffer[4096];
     for (size_t i = 0; i < GP_COUNT(candidates) && !cg->math_searched; i++) {
         const char *found = path_of(&candidates[i], buffer, sizeof buffer);
+        if (!found && i == 0 && named_by_user())
+            break;
         if (!found)
             continue;
         cg->math_bytes = strlen(found) + 1;
@@ -126,7 +135,9 @@ bool gp_device_math_link(GpEmit *e) {
     const char *path = gp_codegen_device_math(e->cg);
     if (!path) {
         GpDiag *d = gp_diag(e->diags, GpDiag_G0505, e->fn->span, e->fn->name);
-        gp_help(d, "set GPULUA_LIBDEVICE to the path of libdevice.10.bc, or install libclc");
+        if (named_by_user())
+            gp_note(d, "%s is `%s`, which cannot be read", OWN_VARIABLE, named_by_user());
+        gp_help(d, "set %s to the path of libdevice.10.bc, or install libclc", OWN_VARIABLE);
         e->refused = true;
         return false;
     }

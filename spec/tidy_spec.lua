@@ -217,7 +217,7 @@ describe("tables", function()
 
   -- Diagnostics that no test can cause, and why.
   local UNCAUSED = {
-    G0500 = "a bug of ours", G0505 = "depends on what is installed", G0915 = "memory of the machine runs out",
+    G0500 = "a bug of ours", G0915 = "memory of the machine runs out",
   }
   -- Expected outputs are reports ("error[E0382]: ..", JSON), in spec/ui, spec/lua/reports, spec/unit
   -- and spec/cli; refusals of spec/codegen/text; and codes that tests in C and Lua compare with.

@@ -52,6 +52,7 @@ local FILES = {
   ["whole.rs"] = "#[tile]\nfn whole(z: &mut Tensor<f32, {[2048, 2048]}>) { z.store(z.load() + 1.0); }\n",
   ["first.rs"] = "#[tile]\nfn first(z: &mut Tensor<f32, {[8]}>, n: i32) { let i = program_id(n); }\n",
   ["preset.rs"] = "#[tile]\nfn preset<const N: i32 = 2048>(z: &mut Tensor<f32, {[N, N]}>) { z.store(z.load() + 1.0); }\n",
+  ["sine.rs"] = "#[tile]\nfn sine(z: &mut Tensor<f32, {[64]}>) { z.store(sin(z.load())); }\n",
   ["left.rs"] = "#[tile]\nfn left(z: &mut Tensor<f32, {[-1]}>, n: i32) { let i = program_id(n); }\n",
   ["broken.lua"] = "#!/usr/bin/env gpulua\nif x then\n  local y = = 2\nend\nlocal k = gpu.kernels [[" .. BAD .. "]]\n",
   ["shebang.lua"] = "\xef\xbb\xbf#!/usr/bin/env gpulua\nlocal k = gpu.kernels [[fn f() {}]]\n",
@@ -276,6 +277,14 @@ describe("gpulua's commands", function()
       r = run("emit --stage ptx --with B=64,block=128,Q=1 good.rs")
       assert.are.equal("", r.out)
       assert.are.equal(2, r.status)
+    end)
+
+    it("needs the device math library that it is told of", function()
+      local r = run("emit --stage ptx sine.rs", "GPULUA_LIBDEVICE=/nowhere/libdevice.bc")
+      has(r.err, "error[G0505]: no device math library was found for kernel `sine`\n")
+      has(r.err, "note: GPULUA_LIBDEVICE is `/nowhere/libdevice.bc`, which cannot be read\n")
+      assert.are.equal(1, r.status)
+      assert.are.equal(0, run("emit --stage ir sine.rs", "GPULUA_LIBDEVICE=/nowhere/libdevice.bc").status)
     end)
 
     it("gives the same bytes in every process", function()
