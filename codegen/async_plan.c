@@ -123,6 +123,18 @@ typedef struct Slice {
     GpMap known; /* instruction of the body -> itself where is_known; NULL where not */
 } Slice;
 
+/* Scalars, and tiles of one element: places of tiles may be read from a tensor, as those of a page table are. */
+static bool can_compute(const Slice *s, const GpInst *inst, const GpIrType *type) {
+    int64_t numel = 1;
+    if (inst->region_count || (type->kind == GpIrType_Tile && (!gp_shape_numel(&type->shape, &numel) || numel != 1)))
+        return false;
+    if (inst->op == GpOp_LoadTile) {
+        const GpIrParam *p = gp_feed_tensor(s->e, inst);
+        return p && !p->is_written;
+    }
+    return gp_ir_effect(inst) == GpEffect_Pure || inst->op == GpOp_CheckIndex;
+}
+
 /* Whether a later turn's value is made of the loop's index there and of what stands before the loop.
 ** The loads stand in the body itself: what is in no region of it stands outside. */
 static bool is_known(Slice *s, const GpValue *v) {
@@ -130,13 +142,11 @@ static bool is_known(Slice *s, const GpValue *v) {
     const GpInst *inst = v->inst;
     if (!inst && v->region == body)
         return v->index == 0;
-    if (!inst || inst->parent != body)
+    if (!inst || inst->parent != body || v->type->kind == GpIrType_Tensor)
         return true;
     if (gp_map_has(&s->known, inst))
         return gp_map_get(&s->known, inst) != NULL;
-    bool is_plain = gp_ir_effect(inst) == GpEffect_Pure || inst->op == GpOp_CheckIndex;
-    bool is_fit = v->type->kind == GpIrType_Scalar && is_plain && !inst->region_count &&
-                  inst->op != GpOp_Extract;
+    bool is_fit = can_compute(s, inst, v->type);
     for (uint32_t i = 0; i < inst->operand_count && is_fit; i++)
         is_fit = is_known(s, inst->operands[i]);
     gp_map_set(s->e->arena, &s->known, inst, is_fit ? (void *)(uintptr_t)inst : NULL);

@@ -796,6 +796,32 @@ do
 end
 
 do
+  local a, b, pages = small_numbers(128, 128, 1), small_numbers(128, 64, 6), { 3, 0, 0, 2, 3, 1, 1 }
+  local ta, tb, table_of = gpu.from_table(a, "bf16"), gpu.from_table(b, "bf16"), {}
+  for i, page in ipairs(pages) do table_of[i] = { 9, page } end
+  local tt, across, wanted = gpu.from_table(table_of, "i32"), transpose(b), {}
+  for i, row in ipairs(a) do
+    wanted[i] = {}
+    for j, column in ipairs(across) do
+      local sum = 0
+      for _, page in ipairs(pages) do
+        for l = 32 * page + 1, 32 * page + 32 do sum = sum + row[l] * column[l] end
+      end
+      wanted[i][j] = sum
+    end
+  end
+  for _, bm in ipairs { 16, 128 } do
+    each_schedule("paged " .. bm, { {}, { stages = 2 }, { stages = 4 }, { persistent = false }, { stages = 1 } }, function(title, schedule)
+      local options = { BK = 32 }
+      for field, value in pairs(schedule) do options[field] = value end
+      local c = gpu.full({ 128, 64 }, 0 / 0)
+      k.paged:with(options)(c:tiles { bm, 64 }, ta, tb, tt):sync()
+      check(title, c:to_table(), wanted, 0)
+    end)
+  end
+end
+
+do
   local a, scale, b = small_numbers(256, 160, 1), small_numbers(256, 160, 4), small_numbers(160, 128, 6)
   local scaled = {}
   for i, row in ipairs(a) do

@@ -159,6 +159,19 @@ return [[
       }
       c.store(acc);
   }
+  // Where the tiles of a turn lie is read from a table.
+  #[tile]
+  fn paged<const BM: i32, const BN: i32, const BK: i32>(
+      c: &mut Tensor<f32, {[BM, BN]}>, a: &Tensor<bf16, {[-1, -1]}>, b: &Tensor<bf16, {[-1, -1]}>, table: &Tensor<i32, {[-1, 2]}>) {
+      let (i, j, _) = get_tile_block_id();
+      let (pa, pb) = (a.partition(shape![BM, BK]), b.partition(shape![BK, BN]));
+      let mut acc = constant(0.0f32, shape![BM, BN]);
+      for l in 0..get_tensor_shape(table)[0] {
+          let page = tile_to_scalar(table.load_tile(shape![1, 1], [l, 1]).reshape(shape![]));
+          acc = mma(pa.load([i, page]), pb.load([page, j]), acc);
+      }
+      c.store(acc);
+  }
   // The first operand is made of two tiles that are loaded in each turn, of bytes and of words.
   #[tile]
   fn restored<const BM: i32, const BN: i32, const BK: i32>(
