@@ -114,9 +114,21 @@ static GpEmit *open_emit(Compile *c, GpIrFn *fn, uint64_t exchange, GpImage *ima
     return e;
 }
 
+/* As it is written, or with products transposed whose second operand is computed. */
+static GpEmit *open_first(Compile *c, uint64_t exchange, GpImage *image) {
+    GpEmit *e = open_emit(c, emitted_copy(c), exchange, image);
+    if (e->pipe || e->unpiped != GpUnpiped_Computed)
+        return e;
+    GpIrFn *fn = emitted_copy(c);
+    GpEmit *transposed = gp_pipe_transpose(fn) ? open_emit(c, fn, exchange, image) : NULL;
+    if (!transposed || transposed->pipe)
+        return transposed ? transposed : e;
+    return open_emit(c, emitted_copy(c), exchange, image);
+}
+
 /* With what threads read where it is worked on, and its loops rotated and split, where that can be and the result still fits. */
 static GpEmit *open_best(Compile *c, uint64_t exchange, GpImage *image) {
-    GpEmit *e = open_emit(c, emitted_copy(c), exchange, image);
+    GpEmit *e = open_first(c, exchange, image);
     if (e->pipe && gp_pipe_sink(e))
         e = open_emit(c, (GpIrFn *)(uintptr_t)e->fn, exchange, image);
     bool is_rotated = e->pipe && !gp_pipe_loops_jump(e) && gp_pipe_skew(e);

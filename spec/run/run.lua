@@ -20,6 +20,7 @@ local CASES = {
   "cases_round",
   "cases_shapes",
   "cases_widths",
+  "cases_weights",
   "cases_control",
   "cases_ranges",
   "cases_tile",
