@@ -7,7 +7,7 @@
 #include "codegen/emit_tile_gpu.h"
 
 enum { LEAST_THREADS = GP_GPU_LANES, USUAL_THREADS = 128, MOST_THREADS = 512 };
-enum { USUAL_WORDS = 32, MOST_WORDS = 64 };
+enum { USUAL_WORDS = 40, MOST_WORDS = 64 }; /* of the largest tile, in a thread */
 
 struct GpTileGpu {
     uint32_t threads;
