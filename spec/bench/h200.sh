@@ -102,8 +102,8 @@ verdict "failed checks" $status "$([ $status = 0 ] || grep -m 1 'FAIL\|error' "$
 
 # ---- The figures ----------------------------------------------------------------------------------
 
-limited 330 python3 "$here/driver.py" --gpulua "$gpulua" --out "$scratch/bench.json" \
-    --limit "$(if [ "$(left)" -lt 340 ]; then echo $(($(left) - 15)); else echo 320; fi)" \
+limited 390 python3 "$here/driver.py" --gpulua "$gpulua" --out "$scratch/bench.json" \
+    --limit "$(if [ "$(left)" -lt 400 ]; then echo $(($(left) - 15)); else echo 380; fi)" \
     >"$scratch/bench" 2>>"$out/log.txt"
 status=$?
 cat "$scratch/bench.json.log" >>"$out/log.txt" 2>/dev/null

@@ -47,7 +47,7 @@ local CASES = {
   { "Rows", M = 32 },
   { "Rows", M = 64, N = 64, with = { warps = 2 } },
   { "Product", T = "f32", B = "&Tensor<f32, {[-1, -1]}>", dtype = "f32", K = 32 },
-  { "Computed", PRODUCT = "acc = mma(x, y + y, acc);" },
+  { "Computed", PRODUCT = "acc = mma(x + x, y + y, acc);" },
   { "Made", LOAD = "pb.load([l, j])", BEFORE = [[
       let t = make_tensor_view(pointer_to_tile(p), Shape::<{[-1, -1]}> { dims: &[256, 256] }, Array::<{[-1, 1]}> { dims: &[256] }, new_token_unordered());
       let pb = t.partition(shape![$K, N]);]] },
