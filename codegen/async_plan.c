@@ -17,7 +17,7 @@ enum {
 ** begins at no multiple of a chunk. */
 static bool can_feed(const GpEmit *e, const GpInst *load, GpFeed *out) {
     const GpIrParam *p = gp_feed_tensor(e, load);
-    return p && !p->is_written && !load->by_element && load->imm.u == 0 && gp_feed_set_panels(out, load->results[0]->type) &&
+    return p && !p->is_written && !load->by_element && !load->part && load->imm.u == 0 && gp_feed_set_panels(out, load->results[0]->type) &&
            out->panel_bytes * out->panels <= MOST_LINE;
 }
 

@@ -92,6 +92,7 @@ const GpLayout *gp_gpu_half_layout(GpEmit *e, const GpInst *cat, const GpLayout 
 /* A scan before it, of the same tile, binds this reduction's result. */
 bool gp_gpu_has_total(GpEmit *e, const GpInst *reduce);
 void gp_gpu_mma(GpEmit *e, const GpInst *inst);
+enum { GP_MMA_ROWS = 16 }; /* of most instructions, and none has more */
 typedef enum GpMmaOperand { GP_MMA_V2F16, GP_MMA_I32, GP_MMA_F64 } GpMmaOperand;
 /* A row of mma.def. */
 typedef struct GpMmaSync {

@@ -10,7 +10,7 @@
 #include "codegen/async.h"
 #include "codegen/emit_tile_gpu.h"
 
-enum { COLUMNS = 8, MOST_ROWS = 16, QUADS = 4, MOST_PARTS = 4, PAD_BYTES = GP_GPU_VECTOR_BYTES };
+enum { COLUMNS = 8, QUADS = 4, MOST_PARTS = 4, PAD_BYTES = GP_GPU_VECTOR_BYTES };
 
 static const GpMmaSync sync_rows[] = {
 #define GP_MMA_SYNC(a, b, staged, rows, k, operand, intrinsic)                                     \
@@ -87,7 +87,7 @@ static Product product_of(const GpInst *inst) {
     p.batches = last == 2 ? a->shape.dim[0] : 1;
     p.sync = gp_mma_sync_find(a->elem, b->elem, p.m, p.n, p.k);
     if (!p.sync)
-        p.sync = gp_mma_sync_find(a->elem, b->elem, gp_ceil_div(p.m, MOST_ROWS) * MOST_ROWS, p.n, p.k);
+        p.sync = gp_mma_sync_find(a->elem, b->elem, gp_ceil_div(p.m, GP_MMA_ROWS) * GP_MMA_ROWS, p.n, p.k);
     p.rows = p.sync ? gp_ceil_div(p.m, p.sync->rows) * p.sync->rows : p.m;
     p.a = (Staged){inst->operands[0], a->elem, last - 1, last, p.m, 0, NULL};
     p.b = (Staged){inst->operands[1], b->elem, last, last - 1, p.n, 0, NULL};

@@ -4,7 +4,8 @@
 ** so that most threads of a block would hold the same, and each of them much. Here such extents become multiples of
 ** greater powers of two. Accesses keep what they were (GpInst.part), reductions and scans find their identity
 ** beyond it, and accesses through addresses are masked; what elementwise operations make there is nobody's.
-** An axis that another operation takes apart keeps its extent, and so do those of kernels with products. */
+** An axis that another operation takes apart keeps its extent. Of kernels with products only their rows are rounded up, to
+** those of a tensor core's instruction where there are fewer. */
 #include "codegen/emit_tile_gpu.h"
 
 enum { FEW = 128 }; /* elements of a tile that is not worth it */
@@ -136,6 +137,30 @@ static bool divides_integers(const GpInst *inst) {
            !(gp_ir_const(inst->operands[1], &by) && by.i != 0);
 }
 
+static void unite_product(Round *p, const GpInst *mma) {
+    for (uint32_t i = 0; i < mma->operand_count; i++)
+        for (int a = 0; a < mma->operands[i]->type->shape.rank; a++)
+            if (i == 1 || a != mma->operands[i]->type->shape.rank - 2)
+                axis_of(p, mma->operands[i], a)->is_fixed = true;
+    int row = mma->results[0]->type->shape.rank - 2;
+    axis_of(p, mma->results[0], row + 1)->is_fixed = true;
+    unite_axes(p, mma->operands[0], row, mma->results[0], row);
+    unite_axes(p, mma->operands[2], row, mma->results[0], row);
+    for (int a = 0; a < row; a++)
+        axis_of(p, mma->results[0], a)->is_fixed = true;
+}
+
+static void unite_joined(Round *p, const GpInst *cat) {
+    const GpValue *result = cat->results[0];
+    for (uint32_t i = 0; i < cat->operand_count; i++)
+        for (int a = 0; a < result->type->shape.rank; a++) {
+            if (a != cat->axis)
+                unite_axes(p, cat->operands[i], a, result, a);
+            else
+                axis_of(p, cat->operands[i], a)->is_fixed = axis_of(p, result, a)->is_fixed = true;
+        }
+}
+
 static bool is_free(GpOp op) {
     return op == GpOp_Const || op == GpOp_Splat || op == GpOp_Iota || op == GpOp_LoadTile || op == GpOp_StoreTile;
 }
@@ -143,7 +168,11 @@ static bool is_free(GpOp op) {
 static void note_inst(GpInst *inst, void *ud) {
     Round *p = ud;
     p->has_products |= inst->op == GpOp_Mma;
-    if (inst->op == GpOp_For) {
+    if (inst->op == GpOp_Mma) {
+        unite_product(p, inst);
+    } else if (inst->op == GpOp_Cat) {
+        unite_joined(p, inst);
+    } else if (inst->op == GpOp_For) {
         unite_lists(p, inst->operands + 3, inst->regions[0]->params + 1, inst->result_count);
         unite_lists(p, inst->results, inst->regions[0]->params + 1, inst->result_count);
     } else if (inst->op == GpOp_Loop) {
@@ -204,6 +233,20 @@ static void widen(Round *p, const GpValue *v) {
         axis->extent = shape.dim[a];
         p->is_changed = true;
     }
+}
+
+static void widen_product(GpInst *inst, void *ud) {
+    Round *p = ud;
+    if (inst->op != GpOp_Mma)
+        return;
+    const GpShape *a = &inst->operands[0]->type->shape, *to = &inst->results[0]->type->shape;
+    int row = to->rank - 2;
+    Axis *axis = axis_of(p, inst->results[0], row);
+    const GpMmaSync *sync = gp_mma_sync_find(inst->operands[0]->type->elem, inst->operands[1]->type->elem, GP_MMA_ROWS, to->dim[row + 1], a->dim[row + 1]);
+    if (axis->is_fixed || to->dim[row] == 1 || to->dim[row] >= GP_MMA_ROWS || !sync || sync->rows != GP_MMA_ROWS)
+        return;
+    axis->extent = GP_MMA_ROWS;
+    p->is_changed = true;
 }
 
 static void widen_inst(GpInst *inst, void *ud) {
@@ -332,9 +375,7 @@ void gp_tile_gpu_round(GpIrFn *fn) {
     p.axes = GP_NEW_ARRAY(fn->arena, Axis, (size_t)fn->next_id * GP_MAX_RANK);
     gp_ir_walk(fn, GpWalk_Before, begin_inst, &p);
     gp_ir_walk(fn, GpWalk_Before, note_inst, &p);
-    if (p.has_products)
-        return;
-    gp_ir_walk(fn, GpWalk_Before, widen_inst, &p);
+    gp_ir_walk(fn, GpWalk_Before, p.has_products ? widen_product : widen_inst, &p);
     gp_ir_walk(fn, GpWalk_Before, refuse_inst, &p);
     if (!p.is_changed)
         return;
