@@ -30,7 +30,8 @@ local function numbers(m, n, per) -- multiples of 1 / per
   end
   return t
 end
-local x, weights, scale = gpu.from_table(numbers(rows, depth, 64), "f16"), gpu.from_table(numbers(columns, depth, 1), "i8"), gpu.rand { columns }
+local x, weights = gpu.from_table(numbers(rows, depth, 64), "f16"), gpu.from_table(numbers(columns, depth, 1), "i8")
+local scale = gpu.rand { columns }
 local z = gpu.empty { rows, columns }
 k.product:with { K = 32 }(z:tiles { 64, 64 }, x, weights, scale):sync()
 
