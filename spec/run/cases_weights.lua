@@ -54,15 +54,6 @@ local function whole(rows, columns, least, most, dtype)
   return gpu.from_table(t, dtype):reshape { rows, columns }
 end
 
--- Runs f(tensors..) on the device and by the interpreter; what is written has to be the same bytes.
-local function both(h, what, tensors, f)
-  local there = {}
-  for i, t in ipairs(tensors) do there[i] = t:to "interp" == t and t:copy() or t:to "interp" end
-  f(table.unpack(tensors))
-  f(table.unpack(there))
-  for i, t in ipairs(tensors) do h.check(t:to_bytes() == there[i]:to_bytes(), "%s: tensor %d differs", what, i) end
-end
-
 local SHAPES = { { 128, 128, 128, 64, 128, 64 }, { 100, 72, 80, 64, 64, 32 }, { 64, 256, 96, 64, 128, 32 }, { 40, 40, 48, 64, 32, 16 } }
 
 return function(h)
@@ -76,16 +67,16 @@ return function(h)
         local what = ("%s: %d x %d x %d"):format(name, rows, columns, depth)
         if name == "eight" then
           local bias = whole(1, columns, -9, 9, "f32"):reshape { columns }
-          both(h, what, { gpu.zeros { rows, columns }, whole(rows, depth, -2, 2, "bf16"), whole(columns, depth, -5, 5, "i8"), bias }, function(z, x, w, b)
+          h.both(what, { gpu.zeros { rows, columns }, whole(rows, depth, -2, 2, "bf16"), whole(columns, depth, -5, 5, "i8"), bias }, function(z, x, w, b)
             k.eight:with { K = K }(z:tiles { M, N }, x, w, b):sync()
           end)
         elseif name == "two" then
           local function out() return gpu.zeros({ rows, columns }, "bf16") end
-          both(h, what, { out(), out(), whole(rows, depth, -1, 1, "bf16"), whole(depth, columns, -1, 0, "i8"), whole(depth, columns, -1, 1, "bf16") },
+          h.both(what, { out(), out(), whole(rows, depth, -1, 1, "bf16"), whole(depth, columns, -1, 0, "i8"), whole(depth, columns, -1, 1, "bf16") },
             function(z, y, x, w, v) k.two:with { K = K }(z:tiles { M, N }, y:tiles { M, N }, x, w, v):sync() end)
         else
           for _, most in ipairs { 1, 100 } do
-            both(h, what, { gpu.zeros { rows, columns }, whole(rows, depth, -2, 2, "f16"), whole(columns, depth // 2, 0, 255, "u8") }, function(z, x, w)
+            h.both(what, { gpu.zeros { rows, columns }, whole(rows, depth, -2, 2, "f16"), whole(columns, depth // 2, 0, 255, "u8") }, function(z, x, w)
               k.four:with { K = K // 2 }(z:tiles { M, N }, x, w, most):sync()
             end)
           end

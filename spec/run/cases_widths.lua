@@ -148,15 +148,6 @@ local function whole(n, dtype)
   return gpu.from_table(t, dtype)
 end
 
--- Runs f(tensors..) on the device and by the interpreter; what is written has to be the same bytes.
-local function both(h, what, tensors, f)
-  local there = {}
-  for i, t in ipairs(tensors) do there[i] = t:to "interp" == t and t:copy() or t:to "interp" end
-  f(table.unpack(tensors))
-  f(table.unpack(there))
-  for i, t in ipairs(tensors) do h.check(t:to_bytes() == there[i]:to_bytes(), "%s: tensor %d differs", what, i) end
-end
-
 local WIDTHS = { { 1, 200 }, { 3, 1000 }, { 5, 96 }, { 1, 1001 }, { 12, 40 }, { 2, 768 }, { 7, 129 }, { 1, 3000 } }
 
 local CASES = {}
@@ -167,7 +158,7 @@ function CASES.folds(h, k)
     local dtype = ({ "f32", "bf16", "i32", "f64", "i8", "f16", "u64", "f32" })[i]
     local rows, columns = 2 * R + (i % 2), 2 * N - (i % 3) * 8
     local z, sums, x = gpu.zeros({ rows, columns }, dtype), gpu.zeros({ rows, 2 }, dtype), whole(rows * columns, dtype):reshape { rows, columns }
-    both(h, ("folds of %d x %d %s"):format(R, N, dtype), { z, sums, x }, function(a, b, c)
+    h.both(("folds of %d x %d %s"):format(R, N, dtype), { z, sums, x }, function(a, b, c)
       k.folds(a:tiles { R, N }, b:tiles { R, 1 }, c, 100, dtype == "u64" and 0 or -100):sync()
     end)
   end
@@ -178,7 +169,7 @@ function CASES.scans(h, k)
     local R, N = s[1], s[2]
     local rows, columns = 2 * R, 2 * N - (i % 2) * 3
     local function t() return gpu.zeros({ rows, columns }, "i32") end
-    both(h, ("scans of %d x %d"):format(R, N), { t(), t(), t(), whole(rows * columns, "i32"):reshape { rows, columns } }, function(a, b, c, d)
+    h.both(("scans of %d x %d"):format(R, N), { t(), t(), t(), whole(rows * columns, "i32"):reshape { rows, columns } }, function(a, b, c, d)
       k.scans(a:tiles { R, N }, b:tiles { R, N }, c:tiles { R, N }, d):sync()
     end)
   end
@@ -188,7 +179,7 @@ function CASES.turned(h, k)
   for _, s in ipairs(WIDTHS) do
     local R, N = s[1], s[2]
     local z, x = gpu.zeros { 2 * R, 2 * N }, whole(4 * R * N, "f32"):reshape { 2 * N, 2 * R }
-    both(h, ("turned %d x %d"):format(R, N), { z, x }, function(a, b) k.turned(a:tiles { R, N }, b):sync() end)
+    h.both(("turned %d x %d"):format(R, N), { z, x }, function(a, b) k.turned(a:tiles { R, N }, b):sync() end)
   end
 end
 
@@ -196,14 +187,14 @@ function CASES.places(h, k)
   for _, s in ipairs(WIDTHS) do
     local R, N = s[1], s[2]
     local z, x = gpu.zeros({ 2 * R + 1 }, "i32"), whole((2 * R + 1) * N, "i32"):reshape { 2 * R + 1, N }
-    both(h, ("places in %d x %d"):format(R, N), { z, x }, function(a, b) k.places(a:tiles { R }, b):sync() end)
+    h.both(("places in %d x %d"):format(R, N), { z, x }, function(a, b) k.places(a:tiles { R }, b):sync() end)
   end
 end
 
 function CASES.carried(h, k)
   for _, N in ipairs { 200, 1000, 1001, 1536, 3000 } do
     for _, n in ipairs { 2 * N, 2 * N - 24 } do
-      both(h, ("carried %d of %d"):format(N, n), { gpu.zeros({ n }, "i32"), gpu.zeros({ n }, "i32"), whole(n, "i32") }, function(a, b, c)
+      h.both(("carried %d of %d"):format(N, n), { gpu.zeros({ n }, "i32"), gpu.zeros({ n }, "i32"), whole(n, "i32") }, function(a, b, c)
         k.carried(a:tiles { N }, b:tiles { N }, c, 5):sync()
       end)
     end
@@ -216,13 +207,13 @@ function CASES.rows(h, k)
     local R, N, B = table.unpack(s)
     local rows, columns = 2 * R - 1, 2 * N - 16
     local z, x = gpu.zeros({ rows, columns }, "f16"), whole(rows * columns, "f16"):reshape { rows, columns }
-    both(h, ("rows of %d x %d"):format(R, N), { z, x }, function(a, b) k.rows:with { B = B }(a:tiles { R, N }, b):sync() end)
+    h.both(("rows of %d x %d"):format(R, N), { z, x }, function(a, b) k.rows:with { B = B }(a:tiles { R, N }, b):sync() end)
   end
 end
 
 function CASES.addressed(h, k)
   for _, N in ipairs { 200, 1000, 1001 } do
-    both(h, ("addresses of %d"):format(N), { gpu.zeros({ N }, "i32"), gpu.zeros({ 2 * N + 2000 }, "i32"), gpu.zeros({ N + 2000 }, "i32"), whole(N, "i32") },
+    h.both(("addresses of %d"):format(N), { gpu.zeros({ N }, "i32"), gpu.zeros({ 2 * N + 2000 }, "i32"), gpu.zeros({ N + 2000 }, "i32"), whole(N, "i32") },
       function(a, b, c, d) k.addressed(a:tiles { N }, b, c, d):sync() end)
   end
 end
@@ -231,7 +222,7 @@ function CASES.apart(h, k)
   for _, N in ipairs { 130, 200, 264 } do
     local by = {}
     for i = 1, N do by[i] = 1 + i % 4 end
-    both(h, ("apart %d"):format(N), { gpu.zeros({ 4, N }, "i32"), whole(4 * N, "i32"):reshape { 4, N }, gpu.from_table(by, "i32") },
+    h.both(("apart %d"):format(N), { gpu.zeros({ 4, N }, "i32"), whole(4 * N, "i32"):reshape { 4, N }, gpu.from_table(by, "i32") },
       function(a, b, c) k.apart(a:tiles { 2, N }, b, c):sync() end)
   end
 end
@@ -242,7 +233,7 @@ function CASES.parts(h, k)
     local dtype = ({ "bf16", "i32", "f32", "i8", "f64", "u16", "f16", "i64" })[i]
     local rows, columns = 2 * R, 8 * N - (i % 2) * 2
     local z, y, x = gpu.zeros({ rows, columns }, dtype), gpu.zeros({ rows, columns }, dtype), whole(rows * columns, dtype):reshape { rows, columns }
-    both(h, ("parts of %d x %d %s"):format(R, 4 * N, dtype), { z, y, x }, function(a, b, c)
+    h.both(("parts of %d x %d %s"):format(R, 4 * N, dtype), { z, y, x }, function(a, b, c)
       k.parts:with { N = N }(a:tiles { R, 4 * N }, b:tiles { R, 4 * N }, c, 3):sync()
     end)
   end
@@ -254,7 +245,7 @@ function CASES.chosen(h, k)
     local dtype = ({ "f32", "i32", "bf16", "f64", "i8" })[i]
     local rows = 2 * R
     local z, y, x = gpu.zeros({ rows, N }, dtype), gpu.zeros({ rows, 3 }, dtype), whole(rows * N, dtype):reshape { rows, N }
-    both(h, ("chosen of %d x %d %s"):format(R, N, dtype), { z, y, x }, function(a, b, c)
+    h.both(("chosen of %d x %d %s"):format(R, N, dtype), { z, y, x }, function(a, b, c)
       k.chosen(a:tiles { R, N }, b:tiles { R, 3 }, c, -100):sync()
     end)
   end
@@ -265,7 +256,7 @@ function CASES.made(h, k)
     local N, at, gap = table.unpack(s)
     local rows, columns = 5, 2 * N - 8
     local size = at + rows * (columns + gap)
-    both(h, ("made of %d at %d, %d further"):format(N, at, gap), { gpu.zeros({ size }, "f16"), whole(size, "f16") }, function(a, b)
+    h.both(("made of %d at %d, %d further"):format(N, at, gap), { gpu.zeros({ size }, "f16"), whole(size, "f16") }, function(a, b)
       k.made:with { N = N, grid = { 3, 2 } }(a, b, at, rows, columns, columns + gap):sync()
     end)
   end
@@ -275,7 +266,7 @@ function CASES.padded(h, k)
   for _, N in ipairs { 200, 1000, 1001 } do
     local x = whole(3 * N - 50, "f32")
     x:slice { 2 * N + 1, 3 * N - 50 }:fill(-9)
-    both(h, ("padded %d"):format(N), { gpu.zeros { 3 }, x }, function(a, b) k.padded:with { N = N }(a:tiles { 1 }, b):sync() end)
+    h.both(("padded %d"):format(N), { gpu.zeros { 3 }, x }, function(a, b) k.padded:with { N = N }(a:tiles { 1 }, b):sync() end)
   end
 end
 

@@ -43,6 +43,15 @@ function h.mutant(is_equal, what)
   h.check(not is_equal, "%s: the changed operator was not noticed", what)
 end
 
+-- Runs f(tensors..) on the device and by the interpreter; what is written has to be the same bytes.
+function h.both(what, tensors, f)
+  local there = {}
+  for i, t in ipairs(tensors) do there[i] = t:to "interp" == t and t:copy() or t:to "interp" end
+  f(table.unpack(tensors))
+  f(table.unpack(there))
+  for i, t in ipairs(tensors) do h.check(t:to_bytes() == there[i]:to_bytes(), "%s: tensor %d differs", what, i) end
+end
+
 -- ---- Data ----------------------------------------------------------------------------------------
 
 -- Bytes of `count` elements that repeat a block.
