@@ -54,7 +54,7 @@ static void fold_body(GpFusion *f, const GpCoords *c, void *ud) {
     LLVMValueRef x = gp_cpu_eval(f, inst->operands[0], at);
     LLVMValueRef total = gp_emit_mem_load(e, from->elem, place);
     total = gp_emit_combination(e, inst, total, x);
-    bool is_one_op = inst->regions[0]->first->next == inst->regions[0]->last;
+    bool is_one_op = gp_ir_fold_op(inst) != GpOp_count;
     if (!d->prefixes && is_one_op)
         allow_reassociation(total);
     gp_emit_mem_store(e, from->elem, total, place);

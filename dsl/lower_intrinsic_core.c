@@ -173,8 +173,7 @@ GpVal gp_lower_NumSignum(GpLower *lo, const GpLowerCall *call) {
 
 GpVal gp_lower_NumBits(GpLower *lo, const GpLowerCall *call) {
     GpValue *x = gp_call_scalar(lo, call, 0);
-    const GpIrType *t = gp_lower_leaf_type(lo, call->type, 0);
-    return gp_call_result(lo, call, gp_build(&lo->b, GpOp_Bitcast, &x, 1, &t, 1)->results[0]);
+    return gp_call_result(lo, call, gp_build_bitcast(&lo->b, x, gp_lower_leaf_type(lo, call->type, 0)->elem));
 }
 
 GpVal gp_lower_NumIsNan(GpLower *lo, const GpLowerCall *call) {

@@ -239,20 +239,26 @@ GpVal gp_lower_MathMode(GpLower *lo, const GpLowerCall *call) {
     return gp_call_result(lo, call, flush(lo, call, 1, root));
 }
 
-/* Of f32 a product and a power of 2; a narrower type would round the product too much. */
+/* A type narrower than f32 would round the product too much. */
 static GpValue *exp_approx(GpLower *lo, GpValue *x) {
-    if (x->type->elem != GpElem_F32)
-        return gp_build1(&lo->b, GpOp_Exp, x);
-    GpValue *log2_e = constant(lo, x->type, 0x1.715476p+0);
-    return gp_build1(&lo->b, GpOp_Exp2Flush, gp_build2(&lo->b, GpOp_Mul, x, log2_e));
+    bool is_f32 = x->type->elem == GpElem_F32;
+    return is_f32 ? gp_build_exp_approx(&lo->b, x) : gp_build1(&lo->b, GpOp_Exp, x);
 }
 
-/* Full is what there is without a mode. */
+/* The same bits, of which no pass that chooses the precision (pass_narrow.c, pass_scale.c) sees the use. */
+static GpValue *opaque(GpLower *lo, GpValue *x) {
+    if (x->type->elem != GpElem_F32)
+        return x;
+    return gp_build_bitcast(&lo->b, gp_build_bitcast(&lo->b, x, GpElem_U32), GpElem_F32);
+}
+
 GpVal gp_lower_ApproxMode(GpLower *lo, const GpLowerCall *call) {
     GpValue *x = gp_call_scalar(lo, call, 0);
     bool is_exp = gp_call_is(call, "exp");
     if (is_mode(call, 1, "Approx"))
         x = is_exp ? exp_approx(lo, x) : gp_build1(&lo->b, GpOp_TanhApprox, x);
+    else if (is_exp && is_mode(call, 1, "Full"))
+        x = opaque(lo, gp_build1(&lo->b, GpOp_Exp, opaque(lo, x)));
     else if (is_mode(call, 1, "Full") || is_mode(call, 1, ""))
         x = gp_build1(&lo->b, is_exp ? GpOp_Exp : GpOp_Tanh, x);
     else
@@ -305,9 +311,7 @@ GpVal gp_lower_BitcastTile(GpLower *lo, const GpLowerCall *call) {
                         gp_elem_info[to].name);
         return gp_lower_undef(lo, call->type);
     }
-    const GpIrType *t = gp_lower_leaf_type(lo, call->type, 0);
-    return gp_call_result(
-        lo, call, from == to ? x : gp_build(&lo->b, GpOp_Bitcast, &x, 1, &t, 1)->results[0]);
+    return gp_call_result(lo, call, gp_build_bitcast(&lo->b, x, to));
 }
 
 /* What the peer's compiler may rely on, and what the type alone tells. */

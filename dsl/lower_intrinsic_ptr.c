@@ -318,13 +318,6 @@ static GpElem unsigned_of(GpElem elem) {
     return elem;
 }
 
-static GpValue *same_bits(GpLower *lo, GpValue *x, GpElem elem) {
-    if (x->type->elem == elem)
-        return x;
-    const GpIrType *t = gp_ir_tile(lo->fn, elem, &x->type->shape);
-    return gp_build(&lo->b, GpOp_Bitcast, &x, 1, &t, 1)->results[0];
-}
-
 static bool is_atomic(GpLower *lo, const GpLowerCall *call, GpElem elem) {
     uint32_t bits = gp_elem_info[elem].bits;
     if (elem != GpElem_Bool && (bits >= 32 || (bits == 16 && gp_elem_is_float(elem))))
@@ -341,14 +334,14 @@ GpVal gp_lower_AtomicUpdate(GpLower *lo, const GpLowerCall *call) {
         return gp_lower_undef(lo, call->type);
     GpElem as = mode->is_unsigned ? unsigned_of(elem) : elem;
     GpValue *operands[] = {retype(lo, p.base, as), p.offsets,
-                           same_bits(lo, gp_call_scalar(lo, call, 1), as),
+                           gp_build_bitcast(&lo->b, gp_call_scalar(lo, call, 1), as),
                            mask_of(lo, call, 5, &p.offsets->type->shape)};
     const GpIrType *t = operands[2]->type;
     GpInst *inst = gp_build(&lo->b, GpOp_AtomicRmw, operands, 4, &t, 1);
     inst->atomic = mode->atomic;
     set_ordering(lo, call, 3, Use_Update, inst);
     set_scope(gp_tile_marker(call, 4), inst);
-    return gp_call_result(lo, call, same_bits(lo, inst->results[0], elem));
+    return gp_call_result(lo, call, gp_build_bitcast(&lo->b, inst->results[0], elem));
 }
 
 /* The tile of a view, element by element; those beyond the tensor are dropped. */
@@ -362,7 +355,7 @@ GpVal gp_lower_AtomicView(GpLower *lo, const GpLowerCall *call) {
         return gp_lower_undef(lo, call->type);
     GpElem as = mode->is_unsigned ? unsigned_of(elem) : elem;
     GpValue *tile = gp_tile_unmapped(lo, gp_call_scalar(lo, call, 1), &g.map);
-    GpValue *operands[] = {retype(lo, g.base, as), g.offsets, same_bits(lo, tile, as), g.mask};
+    GpValue *operands[] = {retype(lo, g.base, as), g.offsets, gp_build_bitcast(&lo->b, tile, as), g.mask};
     const GpIrType *t = operands[2]->type;
     GpInst *inst = gp_build(&lo->b, GpOp_AtomicRmw, operands, 4, &t, 1);
     inst->atomic = mode->atomic;

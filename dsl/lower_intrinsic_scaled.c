@@ -79,19 +79,14 @@ static GpValue *constant(GpLower *lo, const GpValue *like, uint64_t v) {
     return gp_build_const(&lo->b, like->type, (GpScalar){.elem = like->type->elem, .u = v});
 }
 
-static GpValue *retype(GpLower *lo, GpValue *x, GpElem elem) {
-    const GpIrType *t = gp_ir_tile(lo->fn, elem, &x->type->shape);
-    return x->type->elem == elem ? x : gp_build(&lo->b, GpOp_Bitcast, &x, 1, &t, 1)->results[0];
-}
-
 /* Elements of four bits as bytes below 16, and such bytes as elements. */
 static GpValue *nibbles_to_bytes(GpLower *lo, GpValue *x) {
-    x = gp_lower_convert(lo, retype(lo, x, GpElem_I4), GpElem_U8);
+    x = gp_lower_convert(lo, gp_build_bitcast(&lo->b, x, GpElem_I4), GpElem_U8);
     return gp_build2(&lo->b, GpOp_And, x, constant(lo, x, 0xf));
 }
 
 static GpValue *bytes_to_nibbles(GpLower *lo, GpValue *x, GpElem elem) {
-    return retype(lo, gp_lower_convert(lo, x, GpElem_I4), elem);
+    return gp_build_bitcast(&lo->b, gp_lower_convert(lo, x, GpElem_I4), elem);
 }
 
 static GpValue *flat(GpLower *lo, GpValue *x) {
@@ -148,7 +143,7 @@ static bool check_packing(GpLower *lo, const GpLowerCall *call, GpElem elem, con
 }
 
 GpVal gp_lower_UnpackBytes(GpLower *lo, const GpLowerCall *call) {
-    GpValue *x = retype(lo, gp_call_scalar(lo, call, 0), GpElem_U8);
+    GpValue *x = gp_build_bitcast(&lo->b, gp_call_scalar(lo, call, 0), GpElem_U8);
     GpElem elem = gp_lower_adt_elem(call->type);
     GpShape to = gp_lower_adt_shape(lo, call->type);
     if (!check_packing(lo, call, elem, &x->type->shape, &to))
@@ -158,7 +153,7 @@ GpVal gp_lower_UnpackBytes(GpLower *lo, const GpLowerCall *call) {
         x = bytes_to_nibbles(lo, halve(lo, x, 4), elem);
     for (uint32_t bits = 8; bits < bits_of(elem); bits *= 2)
         x = join(lo, x, bits);
-    return gp_call_result(lo, call, retype(lo, gp_tile_reshape(lo, x, &to), elem));
+    return gp_call_result(lo, call, gp_build_bitcast(&lo->b, gp_tile_reshape(lo, x, &to), elem));
 }
 
 GpVal gp_lower_PackBytes(GpLower *lo, const GpLowerCall *call) {
@@ -171,8 +166,8 @@ GpVal gp_lower_PackBytes(GpLower *lo, const GpLowerCall *call) {
     if (bits_of(elem) == 4)
         x = join(lo, nibbles_to_bytes(lo, x), 4);
     else
-        x = retype(lo, x, unsigned_of(bits_of(elem)));
+        x = gp_build_bitcast(&lo->b, x, unsigned_of(bits_of(elem)));
     for (uint32_t bits = bits_of(elem); bits > 8; bits /= 2)
         x = halve(lo, x, bits / 2);
-    return gp_call_result(lo, call, retype(lo, gp_tile_reshape(lo, x, &to), gp_lower_adt_elem(call->type)));
+    return gp_call_result(lo, call, gp_build_bitcast(&lo->b, gp_tile_reshape(lo, x, &to), gp_lower_adt_elem(call->type)));
 }

@@ -228,10 +228,7 @@ static GpValue *with_sign(GpLower *lo, const GpLowerCall *call, GpValue *x, uint
         elem = GpElem_U8;
     else if (!strcmp(sign, "Signed") && elem == GpElem_U8)
         elem = GpElem_I8;
-    if (elem == x->type->elem)
-        return x;
-    const GpIrType *t = gp_ir_tile(lo->fn, elem, &x->type->shape);
-    return gp_build(&lo->b, GpOp_Bitcast, &x, 1, &t, 1)->results[0];
+    return gp_build_bitcast(&lo->b, x, elem);
 }
 
 bool gp_tile_are_matrices(GpValue *const *x) {

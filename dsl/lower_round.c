@@ -144,12 +144,11 @@ static const GpIrType *retyped(GpLower *lo, const GpIrType *t, GpElem elem) {
 
 /* The number beside r, away from zero or toward it: magnitudes count as their bits do. */
 static GpValue *beside(GpLower *lo, GpValue *r, GpValue *is_away) {
-    const GpIrType *t = retyped(lo, r->type, bits_of(r->type->elem));
-    GpValue *bits = gp_build(&lo->b, GpOp_Bitcast, &r, 1, &t, 1)->results[0];
-    GpScalar by = {.elem = t->elem, .i = r->type->elem == GpElem_TF32 ? 1 << 13 : 1};
-    GpValue *step = gp_build_const(&lo->b, t, by);
+    GpValue *bits = gp_build_bitcast(&lo->b, r, bits_of(r->type->elem));
+    GpScalar by = {.elem = bits->type->elem, .i = r->type->elem == GpElem_TF32 ? 1 << 13 : 1};
+    GpValue *step = gp_build_const(&lo->b, bits->type, by);
     bits = choose(lo, is_away, op2(lo, GpOp_Add, bits, step), op2(lo, GpOp_Sub, bits, step));
-    return gp_build(&lo->b, GpOp_Bitcast, &bits, 1, &r->type, 1)->results[0];
+    return gp_build_bitcast(&lo->b, bits, r->type->elem);
 }
 
 /* f8e4m3fn has no infinity to round to: beyond its greatest number stays that number. */

@@ -174,8 +174,17 @@ GpValue *gp_build_cast(GpBuilder *b, GpValue *x, GpElem to) {
     return build_one(b, GpOp_Cast, &x, 1, with_elem(b->fn, x->type, to));
 }
 
+GpValue *gp_build_bitcast(GpBuilder *b, GpValue *x, GpElem to) {
+    return x->type->elem == to ? x : build_one(b, GpOp_Bitcast, &x, 1, with_elem(b->fn, x->type, to));
+}
+
 GpValue *gp_build_select(GpBuilder *b, GpValue *c, GpValue *x, GpValue *y) {
     return build_one(b, GpOp_Select, (GpValue *[]){c, x, y}, 3, x->type);
+}
+
+GpValue *gp_build_exp_approx(GpBuilder *b, GpValue *x) {
+    GpScalar log2_e = {.elem = x->type->elem, .f = 0x1.715476p+0};
+    return gp_build1(b, GpOp_Exp2Flush, gp_build2(b, GpOp_Mul, x, gp_build_const(b, x->type, log2_e)));
 }
 
 void gp_ir_set_regions(GpIrFn *fn, GpInst *inst, GpRegion *const *regions, uint32_t count) {
@@ -199,6 +208,13 @@ void gp_ir_remove(GpInst *inst) {
 
 GpInst *gp_ir_terminator(const GpRegion *r) {
     return r->last && gp_op_is_terminator(r->last->op) ? r->last : NULL;
+}
+
+GpOp gp_ir_fold_op(const GpInst *fold) {
+    const GpRegion *r = fold->regions[0];
+    const GpInst *only = r->first;
+    bool is_one = only->next == r->last && only->operand_count == 2 && r->last->operands[0]->inst == only;
+    return is_one ? only->op : GpOp_count;
 }
 
 bool gp_ir_const(const GpValue *v, GpScalar *out) {

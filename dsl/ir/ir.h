@@ -253,7 +253,10 @@ GpValue *gp_build1(GpBuilder *b, GpOp op, GpValue *x);               /* result t
 GpValue *gp_build2(GpBuilder *b, GpOp op, GpValue *x, GpValue *y);   /* result type of x */
 GpValue *gp_build_cmp(GpBuilder *b, GpPred pred, GpValue *x, GpValue *y);
 GpValue *gp_build_cast(GpBuilder *b, GpValue *x, GpElem to);
+GpValue *gp_build_bitcast(GpBuilder *b, GpValue *x, GpElem to); /* x where it is of that type */
 GpValue *gp_build_select(GpBuilder *b, GpValue *c, GpValue *x, GpValue *y);
+/* e to the power x of f32 within 2^-17, and zero below 2^-126. */
+GpValue *gp_build_exp_approx(GpBuilder *b, GpValue *x);
 void gp_ir_set_regions(GpIrFn *fn, GpInst *inst, GpRegion *const *regions, uint32_t count);
 /* Links an instruction that is in no region before `before`, at the end of `r` when NULL. */
 void gp_ir_insert(GpInst *inst, GpRegion *r, GpInst *before);
@@ -297,6 +300,8 @@ GpScalar gp_ir_pad(const GpInst *inst);
 bool gp_ir_region_writes(const GpRegion *r);
 /* A scalar constant or a tile constant: its value. False for everything else. */
 bool gp_ir_const(const GpValue *v, GpScalar *out);
+/* The one operation by which a reduction or scan combines its elements; GpOp_count: there is more to it. */
+GpOp gp_ir_fold_op(const GpInst *fold);
 
 /* Text (dsl/ir/ir_text.h has the grammar). The parser reads what the printer writes, and is for
 ** tests; NULL after a diagnostic. Printing may throw NoMemory: `out` stays its owner's. */

@@ -21,6 +21,7 @@ local CASES = {
   "cases_shapes",
   "cases_widths",
   "cases_weights",
+  "cases_narrow",
   "cases_control",
   "cases_ranges",
   "cases_tile",
