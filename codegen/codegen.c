@@ -129,7 +129,9 @@ static GpEmit *open_first(Compile *c, uint64_t exchange, GpImage *image) {
 /* With what threads read where it is worked on, and its loops rotated and split, where that can be and the result still fits. */
 static GpEmit *open_best(Compile *c, uint64_t exchange, GpImage *image) {
     GpEmit *e = open_first(c, exchange, image);
-    if (e->pipe && gp_pipe_sink(e))
+    bool is_moved = e->pipe && gp_pipe_sink(e);
+    bool is_spread = e->pipe && !gp_pipe_loops_jump(e) && gp_pipe_spread(e);
+    if (is_moved || is_spread)
         e = open_emit(c, (GpIrFn *)(uintptr_t)e->fn, exchange, image);
     bool is_rotated = e->pipe && !gp_pipe_loops_jump(e) && gp_pipe_skew(e);
     bool is_split = e->pipe && gp_pipe_split(e);

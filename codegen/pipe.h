@@ -170,6 +170,10 @@ bool gp_pipe_can_read(const GpFeed *f, const void *pipe); /* whether it may be a
 bool gp_pipe_sink(GpEmit *e);
 const GpInst *gp_pipe_last_work(GpEmit *e, const GpInst *load);
 
+/* pipe_spread.c: keeps sums of rows in the threads that have the elements, in place; true when there were some.
+** The plan is void then. */
+bool gp_pipe_spread(GpEmit *e);
+
 /* pipe_channel.c */
 GpUnpiped gp_pipe_place_channels(GpEmit *e, GpPipe *p);
 
