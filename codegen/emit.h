@@ -74,7 +74,7 @@ typedef struct GpEmit {
     LLVMValueRef report; /* the function that fills the mailbox */
     GpMap joins;         /* GpInst of a loop, for or block -> GpJoin pair */
     GpTilePlan *plan;    /* CPU tile */
-    uint32_t *uses;      /* CPU tile: by value id */
+    uint32_t *uses;      /* tile: by value id */
     GpTileGpu *gpu;      /* GPU tile */
     uint64_t exchange_room; /* GPU tile: what an earlier try found the exchange buffer to need */
     GpUnpiped unpiped;   /* GPU tile: why there is no pipe */
@@ -177,6 +177,13 @@ void gp_simt_note_no_wrap(GpEmit *e, const GpInst *inst); /* after an add or mul
 enum { GP_ACCESS_OPERANDS = 5 }; /* of atomic_cas, which has most */
 LLVMValueRef gp_emit_access(GpEmit *e, const GpInst *inst, LLVMValueRef const *x,
                             LLVMValueRef extra);
+/* GPU: sums that nobody reads. Bytes of elements side by side that one instruction updates at most, 0 of one element
+** alone; the update of a run of them. */
+uint32_t gp_emit_update_bytes(const GpEmit *e, const GpInst *inst);
+void gp_emit_update_run(GpEmit *e, const GpInst *inst, LLVMValueRef ptr, LLVMValueRef const *v, uint32_t run);
+/* Of an update of a word that is associative and commutative: the word that changes nothing. Else false. */
+bool gp_emit_update_identity(const GpInst *inst, uint32_t *word);
+void gp_emit_shared_update(GpEmit *e, const GpInst *inst, LLVMValueRef ptr, LLVMValueRef v); /* of shared memory, by a block */
 
 /* emit_tile.c: load_tile and store_tile on either backend */
 const GpShape *gp_tile_shape(const GpInst *inst);
@@ -226,7 +233,12 @@ uint32_t gp_tile_gpu_registers(GpEmit *e, const GpValue *v);
 GpBound gp_tile_gpu_operand(GpEmit *e, const GpValue *v, const GpValue *as);
 void gp_tile_gpu_inst(GpEmit *e, const GpInst *inst);
 void gp_tile_gpu_whole(GpEmit *e, const GpInst *inst);
+/* emit_tile_gpu_address.c */
 void gp_tile_gpu_access(GpEmit *e, const GpInst *inst);
+/* emit_tile_gpu_bins.c: before a loop whose updates are added up in shared memory; false: there are none, else they are
+** made at its end. */
+bool gp_tile_gpu_open_bins(GpEmit *e, const GpInst *loop);
+void gp_tile_gpu_close_bins(GpEmit *e);
 LLVMValueRef gp_tile_gpu_any_zero(GpEmit *e, const GpValue *v);
 /* emit_tile_gpu_alone.c: a loop that one warp runs for the block; `emit` emits it. */
 bool gp_tile_gpu_runs_alone(GpEmit *e, const GpInst *loop);

@@ -1,9 +1,9 @@
 /* Gathers, scatters and atomic updates through addresses: one element, for every backend.
 **
 ** f32 and f64 add, and everything on integers, are LLVM's atomicrmw; sums of narrower floats are
-** rounded by us, in a loop of compare-and-swap. On the tile track a scalar access happens once
-** for the block. */
-#include "codegen/emit.h"
+** rounded by us, in a loop of compare-and-swap, where the hardware has none. On the tile track a
+** scalar access happens once for the block. */
+#include "codegen/inline_ptx.h"
 
 static const LLVMAtomicOrdering orderings[GpOrdering_count] = {
     [GpOrdering_Weak] = LLVMAtomicOrderingNotAtomic,
@@ -109,72 +109,160 @@ static LLVMValueRef emit_cas_loop(GpEmit *e, const Element *x) {
     return from_bits(e, x->elem, seen);
 }
 
+/* The word that an update with it leaves as it was. */
+typedef enum Identity { Identity_None, Identity_Zero, Identity_Ones, Identity_Least, Identity_Greatest } Identity;
+
 /* ptx: the operation; kinds: the letter of its type for unsigned, signed and float */
 typedef struct UpdateRow {
     LLVMAtomicRMWBinOp as_signed, as_unsigned;
     const char *ptx;
     char kinds[4];
+    Identity identity;
 } UpdateRow;
 static const UpdateRow updates[GpAtomic_count] = {
-    [GpAtomic_Add] = {LLVMAtomicRMWBinOpAdd, LLVMAtomicRMWBinOpAdd, "add", "uuf"},
-    [GpAtomic_And] = {LLVMAtomicRMWBinOpAnd, LLVMAtomicRMWBinOpAnd, "and", "bbb"},
-    [GpAtomic_Or] = {LLVMAtomicRMWBinOpOr, LLVMAtomicRMWBinOpOr, "or", "bbb"},
-    [GpAtomic_Xor] = {LLVMAtomicRMWBinOpXor, LLVMAtomicRMWBinOpXor, "xor", "bbb"},
-    [GpAtomic_Max] = {LLVMAtomicRMWBinOpMax, LLVMAtomicRMWBinOpUMax, "max", "us"},
-    [GpAtomic_Min] = {LLVMAtomicRMWBinOpMin, LLVMAtomicRMWBinOpUMin, "min", "us"},
-    [GpAtomic_Xchg] = {LLVMAtomicRMWBinOpXchg, LLVMAtomicRMWBinOpXchg, "exch", "bbb"},
+    [GpAtomic_Add] = {LLVMAtomicRMWBinOpAdd, LLVMAtomicRMWBinOpAdd, "add", "uuf", Identity_Zero},
+    [GpAtomic_And] = {LLVMAtomicRMWBinOpAnd, LLVMAtomicRMWBinOpAnd, "and", "bbb", Identity_Ones},
+    [GpAtomic_Or] = {LLVMAtomicRMWBinOpOr, LLVMAtomicRMWBinOpOr, "or", "bbb", Identity_Zero},
+    [GpAtomic_Xor] = {LLVMAtomicRMWBinOpXor, LLVMAtomicRMWBinOpXor, "xor", "bbb", Identity_Zero},
+    [GpAtomic_Max] = {LLVMAtomicRMWBinOpMax, LLVMAtomicRMWBinOpUMax, "max", "us", Identity_Least},
+    [GpAtomic_Min] = {LLVMAtomicRMWBinOpMin, LLVMAtomicRMWBinOpUMin, "min", "us", Identity_Greatest},
+    [GpAtomic_Xchg] = {LLVMAtomicRMWBinOpXchg, LLVMAtomicRMWBinOpXchg, "exch", "bbb", Identity_None},
 };
+
+bool gp_emit_update_identity(const GpInst *inst, uint32_t *word) {
+    GpElem elem = inst->operands[0]->type->elem;
+    bool is_signed = gp_elem_is_signed(elem);
+    if (gp_elem_is_float(elem) || gp_elem_info[elem].bits != 32)
+        return false;
+    switch (updates[inst->atomic].identity) {
+    case Identity_None:
+        return false;
+    case Identity_Zero:
+        *word = 0;
+        return true;
+    case Identity_Ones:
+        *word = UINT32_MAX;
+        return true;
+    case Identity_Least:
+        *word = is_signed ? (uint32_t)INT32_MIN : 0;
+        return true;
+    case Identity_Greatest:
+        *word = is_signed ? INT32_MAX : UINT32_MAX;
+        return true;
+    }
+    gp_unreachable();
+}
+
+static LLVMAtomicRMWBinOp update_op(const GpInst *inst) {
+    const UpdateRow *row = &updates[inst->atomic];
+    return gp_elem_is_signed(inst->operands[0]->type->elem) ? row->as_signed : row->as_unsigned;
+}
+
+void gp_emit_shared_update(GpEmit *e, const GpInst *inst, LLVMValueRef ptr, LLVMValueRef v) {
+    LLVMValueRef update = LLVMBuildAtomicRMW(e->b, update_op(inst), ptr, v, LLVMAtomicOrderingMonotonic, false);
+    LLVMSetAtomicSyncScopeID(update, LLVMGetSyncScopeID(e->ctx, "block", strlen("block")));
+}
+
+static bool is_sum(const GpInst *inst) {
+    return inst->atomic == GpAtomic_Add && gp_elem_is_float(inst->operands[0]->type->elem);
+}
+
+/* Sums that the hardware has: PTX ISA, "atom" and "red". */
+typedef struct SumRow {
+    GpElem elem;
+    uint16_t sm; /* that has it */
+    const char *mode, *type, *pair; /* mode: how subnormal numbers count; pair: the type of two in a word */
+} SumRow;
+static const SumRow sums[] = {
+    {GpElem_F64, 60, "", "f64", NULL},
+    {GpElem_F32, 60, "", "f32", NULL},
+    {GpElem_F16, 70, "noftz.", "f16", "f16x2"},
+    {GpElem_BF16, 90, "noftz.", "bf16", "bf16x2"},
+};
+enum { VECTOR_SM = 90, VECTOR_PTX = 81 }; /* of sums of several words that nobody reads */
+
+static const SumRow *sum_row(const GpEmit *e, GpElem elem) {
+    for (size_t i = 0; i < GP_COUNT(sums); i++)
+        if (sums[i].elem == elem && e->is_gpu && e->target->sm >= sums[i].sm)
+            return &sums[i];
+    return NULL;
+}
+
+static const char *const ptx_orders[GpOrdering_count] = {
+    [GpOrdering_Weak] = "relaxed",    [GpOrdering_Relaxed] = "relaxed",
+    [GpOrdering_Acquire] = "acquire", [GpOrdering_Release] = "release",
+    [GpOrdering_AcqRel] = "acq_rel"};
+static const char *const ptx_scopes[GpMemScope_count] = {
+    [GpMemScope_Block] = "cta", [GpMemScope_Device] = "gpu", [GpMemScope_System] = "sys"};
 
 /* The NVPTX backend drops order and scope of atomicrmw (LLVM 22 prints `atom.global.xor.b64`
 ** whatever they are), so updates that PTX has are written out. */
 static LLVMValueRef emit_ptx_update(GpEmit *e, const Element *x, LLVMValueRef v) {
-    static const char *const orders[GpOrdering_count] = {
-        [GpOrdering_Weak] = "relaxed",    [GpOrdering_Relaxed] = "relaxed",
-        [GpOrdering_Acquire] = "acquire", [GpOrdering_Release] = "release",
-        [GpOrdering_AcqRel] = "acq_rel"};
-    static const char *const ranges[GpMemScope_count] = {
-        [GpMemScope_Block] = "cta", [GpMemScope_Device] = "gpu", [GpMemScope_System] = "sys"};
     const UpdateRow *row = &updates[x->inst->atomic];
     uint32_t bits = gp_elem_info[x->elem].bits;
-    bool is_sum = gp_elem_is_float(x->elem) && x->inst->atomic == GpAtomic_Add;
-    char kind = row->kinds[is_sum ? 2 : gp_elem_is_signed(x->elem) ? 1 : 0];
-    const char *text = gp_arena_printf(
-        e->arena, "atom.%s.%s.global.%s.%c%u $0, [$1], $2;", orders[x->inst->ordering],
-        ranges[x->inst->scope], row->ptx, kind, (unsigned)bits);
-    const char *letter = is_sum ? (bits == 64 ? "d" : "f") : bits == 64 ? "l" : "r";
+    char kind = row->kinds[gp_elem_is_signed(x->elem) ? 1 : 0];
+    const SumRow *sum = is_sum(x->inst) ? sum_row(e, x->elem) : NULL;
+    const char *type = sum ? sum->type : gp_arena_printf(e->arena, "%c%u", kind, (unsigned)bits);
+    const char *text =
+        gp_arena_printf(e->arena, "atom.%s.%s.global.%s.%s%s $0, [$1], $2;", ptx_orders[x->inst->ordering],
+                        ptx_scopes[x->inst->scope], row->ptx, sum ? sum->mode : "", type);
+    LLVMTypeKind held = LLVMGetTypeKind(LLVMTypeOf(v));
+    const char *letter = held == LLVMDoubleTypeKind ? "d" : held == LLVMFloatTypeKind ? "f"
+                         : bits == 64               ? "l" : bits == 16                ? "h" : "r";
     const char *constraints =
         gp_arena_printf(e->arena, "=%s,l,%s,~{memory}", letter, letter);
     LLVMTypeRef types[] = {LLVMTypeOf(x->ptr), LLVMTypeOf(v)};
-    LLVMTypeRef type = LLVMFunctionType(LLVMTypeOf(v), types, 2, false);
-    LLVMValueRef code = LLVMGetInlineAsm(type, text, strlen(text), constraints,
+    LLVMTypeRef type_of = LLVMFunctionType(LLVMTypeOf(v), types, 2, false);
+    LLVMValueRef code = LLVMGetInlineAsm(type_of, text, strlen(text), constraints,
                                          strlen(constraints), true, false, LLVMInlineAsmDialectATT,
                                          false);
     LLVMValueRef args[] = {x->ptr, v};
-    return LLVMBuildCall2(e->b, type, code, args, 2, "");
+    return LLVMBuildCall2(e->b, type_of, code, args, 2, "");
 }
 
 static bool is_ptx_update(const GpEmit *e, const Element *x) {
-    return e->is_gpu && gp_elem_info[x->elem].bits >= 32 &&
-           x->inst->operands[0]->type->space == GpSpace_Global;
+    bool has_it = is_sum(x->inst) ? sum_row(e, x->elem) != NULL : gp_elem_info[x->elem].bits >= 32;
+    return e->is_gpu && has_it && x->inst->operands[0]->type->space == GpSpace_Global;
 }
 
 static LLVMValueRef emit_update(GpEmit *e, void *ud) {
     const Element *x = ud;
-    const UpdateRow *row = &updates[x->inst->atomic];
-    LLVMAtomicRMWBinOp op = gp_elem_is_signed(x->elem) ? row->as_signed : row->as_unsigned;
-    bool is_sum = gp_elem_is_float(x->elem) && x->inst->atomic == GpAtomic_Add;
-    bool is_native = x->elem == GpElem_F32 || x->elem == GpElem_F64;
-    if (is_sum && !is_native)
+    bool is_native = x->elem == GpElem_F32 || x->elem == GpElem_F64, has_sum = is_sum(x->inst);
+    if (has_sum && !is_native && !is_ptx_update(e, x))
         return emit_cas_loop(e, x);
-    LLVMValueRef v = is_sum ? x->value : to_bits(e, x->elem, x->value);
+    LLVMValueRef v = has_sum ? x->value : to_bits(e, x->elem, x->value);
     if (is_ptx_update(e, x)) {
         v = emit_ptx_update(e, x, v);
-        return is_sum ? v : from_bits(e, x->elem, v);
+        return has_sum ? v : from_bits(e, x->elem, v);
     }
-    v = LLVMBuildAtomicRMW(e->b, is_sum ? LLVMAtomicRMWBinOpFAdd : op, x->ptr, v,
+    v = LLVMBuildAtomicRMW(e->b, has_sum ? LLVMAtomicRMWBinOpFAdd : update_op(x->inst), x->ptr, v,
                            orderings[x->inst->ordering], false);
     set_scope(e, x->inst, v);
-    return is_sum ? v : from_bits(e, x->elem, v);
+    return has_sum ? v : from_bits(e, x->elem, v);
+}
+
+uint32_t gp_emit_update_bytes(const GpEmit *e, const GpInst *inst) {
+    const SumRow *row = is_sum(inst) ? sum_row(e, inst->operands[0]->type->elem) : NULL;
+    if (!row || row->elem == GpElem_F64 || inst->operands[0]->type->space != GpSpace_Global)
+        return 0;
+    bool has_vectors = e->target->sm >= VECTOR_SM && e->target->ptx >= VECTOR_PTX;
+    return has_vectors ? GP_GPU_VECTOR_BYTES : row->pair ? GP_GPU_WORD_BYTES : 0;
+}
+
+void gp_emit_update_run(GpEmit *e, const GpInst *inst, LLVMValueRef ptr, LLVMValueRef const *v, uint32_t run) {
+    const SumRow *row = sum_row(e, inst->operands[0]->type->elem);
+    uint32_t words = row->pair ? run / 2 : run;
+    GpInlinePtx ptx = gp_inline_begin(e, words + 1);
+    const char *vector = words > 1 ? gp_arena_printf(e->arena, "v%u.", (unsigned)words) : "";
+    uint32_t at = gp_inline_input(&ptx, LLVMBuildPtrToInt(e->b, ptr, LLVMInt64TypeInContext(e->ctx), ""));
+    gp_inline_puts(&ptx, "red.%s.%s.global.add.%s%s%s [$%u], ", ptx_orders[inst->ordering], ptx_scopes[inst->scope],
+                   row->mode, vector, row->pair ? row->pair : row->type, at);
+    for (uint32_t i = 0; i < words; i++) {
+        LLVMValueRef word = row->pair ? gp_emit_pair(e, v[2UL * i], v[2UL * i + 1]) : v[i];
+        gp_inline_puts(&ptx, "%s$%u", i ? ", " : words > 1 ? "{" : "", gp_inline_input(&ptx, word));
+    }
+    gp_inline_puts(&ptx, words > 1 ? "};" : ";");
+    gp_inline_call(&ptx, NULL);
 }
 
 LLVMValueRef gp_emit_access(GpEmit *e, const GpInst *inst, LLVMValueRef const *x,

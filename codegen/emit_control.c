@@ -263,17 +263,25 @@ static void emit_carry(GpEmit *e, const GpInst *inst) {
     jump(e, join, inst->operands);
 }
 
+static void emit_repeated(GpEmit *e, const GpInst *inst) {
+    bool has_bins = gp_tile_gpu_open_bins(e, inst);
+    if (inst->op == GpOp_For)
+        emit_for(e, inst);
+    else if (gp_tile_gpu_runs_alone(e, inst))
+        gp_tile_gpu_alone(e, inst, emit_loop);
+    else
+        emit_loop(e, inst);
+    if (has_bins)
+        gp_tile_gpu_close_bins(e);
+}
+
 void gp_op_lower_control(GpEmit *e, const GpInst *inst) {
     if (inst->op == GpOp_If)
         emit_if(e, inst);
     else if (inst->op == GpOp_Block)
         emit_block(e, inst);
-    else if (inst->op == GpOp_Loop && gp_tile_gpu_runs_alone(e, inst))
-        gp_tile_gpu_alone(e, inst, emit_loop);
-    else if (inst->op == GpOp_Loop)
-        emit_loop(e, inst);
-    else if (inst->op == GpOp_For)
-        emit_for(e, inst);
+    else if (inst->op == GpOp_Loop || inst->op == GpOp_For)
+        emit_repeated(e, inst);
     else if (inst->op == GpOp_Return && e->pipe)
         gp_pipe_return(e);
     else if (inst->op != GpOp_Return && inst->parent->owner)

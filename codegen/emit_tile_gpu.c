@@ -15,6 +15,10 @@ struct GpTileGpu {
     GpShapeLayout *layouts;
     LLVMValueRef shared[GpAsyncRoom_count]; /* the exchange buffer; with e->async, one of two */
     uint64_t shared_bytes[GpAsyncRoom_count];
+    uint64_t largest;               /* bytes of the largest tile in registers */
+    GpBins *bins;
+    LLVMValueRef bin_memory;        /* likewise, of its largest use */
+    uint64_t bin_bytes;
     GpConversion *conversions;
     LLVMValueRef barrier; /* the last of the block */
 };
@@ -79,6 +83,8 @@ GpBlockShare gp_tile_gpu_share(const GpIrFn *fn) {
 bool gp_tile_gpu_prepare(GpEmit *e) {
     Survey s = survey(e->fn);
     e->gpu = GP_NEW(e->arena, GpTileGpu);
+    e->gpu->largest = s.words * GP_GPU_WORD_BYTES;
+    e->uses = gp_ir_count_uses(e->fn, e->arena);
     if (e->pipe || e->async) {
         e->gpu->threads = e->pipe ? gp_pipe_tile_threads(e->pipe) : e->async->threads;
         e->gpu->of = gp_tile_layouts(e);
@@ -101,6 +107,8 @@ bool gp_tile_gpu_prepare(GpEmit *e) {
 }
 
 GpConversion **gp_tile_gpu_conversions(GpEmit *e) { return &e->gpu->conversions; }
+
+GpBins **gp_tile_gpu_bins(GpEmit *e) { return &e->gpu->bins; }
 
 LLVMValueRef gp_gpu_thread(GpEmit *e) { return e->thread_id[0]; }
 
@@ -245,6 +253,18 @@ LLVMValueRef gp_gpu_shared(GpEmit *e, uint64_t bytes, int64_t numel, GpElem elem
     return e->gpu->shared[room];
 }
 
+/* The exchange buffer may come to need the largest tile's. */
+bool gp_gpu_has_room(const GpEmit *e, uint64_t bytes) {
+    return e->gpu->largest + bytes <= gp_target_shared(e->target);
+}
+
+LLVMValueRef gp_gpu_bin_memory(GpEmit *e, uint64_t bytes) {
+    if (!e->gpu->bin_memory)
+        e->gpu->bin_memory = make_exchange(e, "gp_bins", GP_GPU_STATIC_SHARED);
+    e->gpu->bin_bytes = GP_MAX(e->gpu->bin_bytes, bytes);
+    return e->gpu->bin_memory;
+}
+
 static void lower_iota(GpEmit *e, const GpInst *inst) {
     const GpShapeLayout *s = gp_gpu_layout_of(e, inst->results[0]);
     GpBound out = gp_emit_bound_make(e, gp_layout_registers(s->layout));
@@ -286,11 +306,21 @@ void gp_tile_gpu_inst(GpEmit *e, const GpInst *inst) {
 
 uint64_t gp_tile_gpu_dynamic(const GpEmit *e) {
     uint64_t bytes = e->gpu->shared_bytes[GpAsyncRoom_Outside];
-    return bytes > GP_GPU_STATIC_SHARED ? bytes : 0;
+    return bytes + e->gpu->bin_bytes > GP_GPU_STATIC_SHARED ? bytes : 0;
 }
 
-/* The exchange buffer was made as large as it may be; now its size is known. */
+static void fit_bins(GpEmit *e) {
+    LLVMValueRef made = e->gpu->bin_memory;
+    if (!made)
+        return;
+    LLVMReplaceAllUsesWith(made, make_exchange(e, "gp_bin_memory", e->gpu->bin_bytes));
+    LLVMDeleteGlobal(made);
+}
+
+/* The buffers were made as large as they may be; now their sizes are known. */
 void gp_tile_gpu_finish(GpEmit *e) {
+    if (e->gpu)
+        fit_bins(e);
     for (GpAsyncRoom room = 0; e->gpu && room < GpAsyncRoom_count; room++) {
         LLVMValueRef made = e->gpu->shared[room], fit;
         uint64_t bytes = e->gpu->shared_bytes[room];

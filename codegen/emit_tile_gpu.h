@@ -29,6 +29,10 @@ LLVMValueRef gp_gpu_shared(GpEmit *e, uint64_t bytes, int64_t numel, GpElem elem
 /* Dynamic shared memory, from its start on. */
 LLVMValueRef gp_gpu_dynamic_shared(GpEmit *e);
 
+/* Shared memory beside that buffer, for bins; whether there is room for so many bytes of it. */
+LLVMValueRef gp_gpu_bin_memory(GpEmit *e, uint64_t bytes);
+bool gp_gpu_has_room(const GpEmit *e, uint64_t bytes);
+
 /* Of a kernel without products: threads of its block, elements that one of them moves at once, and 32-bit words
 ** that its largest tile may have. */
 typedef struct GpBlockShare {
@@ -75,6 +79,17 @@ void gp_gpu_put_run(GpEmit *e, GpElem elem, LLVMValueRef ptr, const GpBound *v, 
 /* Element offset of coordinate `at` (i64) on an axis: 32 bits wide where the launch proves it. */
 LLVMValueRef gp_gpu_axis_offset(GpEmit *e, const GpTensorArg *t, LLVMValueRef at, int axis);
 
+/* emit_tile_gpu_address.c: elements are known to be one more each than the one before, along the innermost axis. */
+bool gp_gpu_follows(const GpValue *offsets);
+/* Elements that one instruction can access of an access through addresses, since they are known to lie side by side and
+** to begin at a multiple. */
+uint32_t gp_gpu_aligned_run(const GpEmit *e, const GpInst *inst);
+/* emit_tile_gpu_bins.c */
+/* Adds the updates up in shared memory; false: not these. */
+bool gp_gpu_update_bins(GpEmit *e, const GpInst *inst, const GpBound *operands, const GpShapeLayout *s);
+typedef struct GpBins GpBins;
+GpBins **gp_tile_gpu_bins(GpEmit *e); /* those of the loop around what is being emitted */
+
 /* emit_tile_gpu_alone.c: offers the layouts that tiles need for one warp to run this loop. */
 void gp_gpu_alone_layouts(GpEmit *e, const GpInst *loop,
                           void (*offer)(void *plan, const GpValue *v, const GpLayout *layout), void *plan);
@@ -83,6 +98,8 @@ void gp_gpu_alone_layouts(GpEmit *e, const GpInst *loop,
 void gp_gpu_fetch_ahead(GpEmit *e, const GpInst *load);
 
 /* emit_tile_gpu_fold.c, emit_tile_gpu_scan.c, emit_tile_gpu_mma.c */
+/* What the owners of elements have, in every thread that holds them. */
+GpBound gp_gpu_share(GpEmit *e, const GpShapeLayout *s, GpElem elem, const GpBound *got);
 /* The value that the lane `mask` away holds, or the lane without the bits of `mask`. */
 LLVMValueRef gp_gpu_shuffle(GpEmit *e, GpElem elem, LLVMValueRef v, uint32_t mask);
 LLVMValueRef gp_gpu_shuffle_first(GpEmit *e, GpElem elem, LLVMValueRef v, uint32_t mask);

@@ -1,4 +1,4 @@
-/* Reductions, concatenations and accesses through addresses on the GPU.
+/* Reductions and concatenations on the GPU.
 **
 ** A reduction combines the registers of a thread, then the lanes of a warp by shuffles, then the
 ** warps through shared memory, where several hold parts of one total; each thread that held a part
@@ -323,16 +323,7 @@ void gp_tile_gpu_whole(GpEmit *e, const GpInst *inst) {
         gp_gpu_mma(e, inst);
 }
 
-static LLVMValueRef access_register(GpEmit *e, const GpInst *inst, const GpBound *operands, uint32_t r,
-                                    LLVMValueRef ok) {
-    LLVMValueRef x[GP_ACCESS_OPERANDS] = {NULL};
-    for (uint32_t i = 0; i < inst->operand_count; i++)
-        x[i] = gp_gpu_at(&operands[i], r);
-    return gp_emit_access(e, inst, x, ok);
-}
-
-/* What the owners got of an access, in every thread that holds it. */
-static GpBound share(GpEmit *e, const GpShapeLayout *s, GpElem elem, const GpBound *got) {
+GpBound gp_gpu_share(GpEmit *e, const GpShapeLayout *s, GpElem elem, const GpBound *got) {
     uint64_t bytes = (uint64_t)numel_of(&s->shape) * gp_elem_info[elem].bytes;
     LLVMValueRef shared = gp_gpu_shared(e, bytes, numel_of(&s->shape), elem);
     for (uint32_t r = 0; r < got->count; r++) {
@@ -341,47 +332,4 @@ static GpBound share(GpEmit *e, const GpShapeLayout *s, GpElem elem, const GpBou
         store_shared(e, elem, shared, gp_tile_linear(e, &s->shape, c), got->at[r], s->is_owner);
     }
     return read_back(e, s, elem, shared);
-}
-
-/* The same among the lanes of a warp that is alone. */
-static GpBound share_lanes(GpEmit *e, GpElem elem, uint32_t mask, const GpBound *got) {
-    GpBound out = gp_emit_bound_make(e, got->count);
-    for (uint32_t r = 0; r < got->count; r++)
-        out.at[r] = gp_gpu_shuffle_first(e, elem, got->at[r], mask);
-    return out;
-}
-
-/* Each element once, by its owner; a scalar by the first thread. Barriers before and after give
-** the block's accesses the order of the program; the one behind is also what owners share across. */
-void gp_tile_gpu_access(GpEmit *e, const GpInst *inst) {
-    const GpValue *like = inst->result_count ? inst->results[0] : inst->operands[1];
-    bool is_tile = like->type->kind == GpIrType_Tile;
-    GpShape one = {{0}, 0};
-    const GpShapeLayout *s =
-        is_tile ? gp_gpu_layout_of(e, like)
-                : gp_gpu_layout(e, gp_layout_blocked(e->arena, &one, 1, gp_tile_gpu_threads(e), 0));
-    uint32_t count = gp_layout_registers(s->layout);
-    GpBound out = gp_emit_bound_make(e, count), operands[GP_ACCESS_OPERANDS];
-    gp_assert(inst->operand_count <= GP_ACCESS_OPERANDS);
-    for (uint32_t i = 0; i < inst->operand_count; i++)
-        operands[i] = is_tile ? gp_emit_operand(e, inst->operands[i], like)
-                              : e->bound[inst->operands[i]->id];
-    bool is_plain = inst->op == GpOp_Gather && inst->ordering == GpOrdering_Weak;
-    uint32_t lanes = gp_layout_useless_mask(s->layout) % GP_GPU_LANES;
-    LLVMValueRef ok = is_plain || (e->is_alone && !lanes) ? NULL : s->is_owner;
-    gp_gpu_barrier(e);
-    for (uint32_t r = 0; r < count; r++)
-        out.at[r] = access_register(e, inst, operands, r, ok);
-    if (inst->result_count && ok && e->is_alone)
-        out = share_lanes(e, inst->results[0]->type->elem, lanes, &out);
-    else if (inst->result_count && ok)
-        out = share(e, s, inst->results[0]->type->elem, &out);
-    else
-        gp_gpu_barrier(e);
-    if (!inst->result_count)
-        return;
-    if (is_tile)
-        gp_gpu_bind(e, inst->results[0], out, s);
-    else
-        e->bound[inst->results[0]->id] = out;
 }

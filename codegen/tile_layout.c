@@ -6,7 +6,7 @@
 ** layout from its dearest anchor:
 **   Mma     a product whose accumulator stays in registers, and a tile that is read beside it
 **   Part    what is left of such a layout after a reduction, a broadcast or a change of shape
-**   Address an access through addresses, which moves single elements: neighbours to neighbouring threads
+**   Address an access through addresses, which mostly moves single elements: neighbours to neighbouring threads
 **   Alone   a loop that one warp runs for its block: the same in each warp
 **   Memory  a load or a store: the innermost axis in runs that one instruction moves; also what is
 **           left of one, and then the larger tile's decides
@@ -231,7 +231,8 @@ static void anchor_addresses(GpInst *inst, void *ud) {
     const GpValue *v = gp_gpu_is_addressed(inst->op) ? inst->operands[1] : NULL;
     if (v && is_tile(v))
         offer(p, v, Kind_Address, numel_of(v),
-              gp_layout_blocked(p->e->arena, &v->type->shape, 1, gp_tile_gpu_threads(p->e), GP_LAYOUT_STREAM));
+              gp_layout_blocked(p->e->arena, &v->type->shape, gp_gpu_aligned_run(p->e, inst), gp_tile_gpu_threads(p->e),
+                                GP_LAYOUT_STREAM));
 }
 
 static void offer_alone(void *plan, const GpValue *v, const GpLayout *layout) {

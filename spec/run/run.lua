@@ -34,6 +34,7 @@ local CASES = {
   "cases_views",
   "cases_scan",
   "cases_alone",
+  "cases_updates",
   "cases_tile_raw",
   "cases_examples",
 }

@@ -237,21 +237,25 @@ static uint64_t updated(const VgInst *in, uint64_t old, uint64_t b, uint64_t c) 
 /* One thread after another, in lane order. */
 static VgOutcome run_atomic(VgRun *x, const VgInst *in, const VgOperand *to,
                             const VgOperand *from) {
-    uint32_t bytes = vg_types[in->types[0]].bytes;
-    VgLanes at, buf[2], out;
+    uint32_t bytes = vg_types[in->types[0]].bytes, count = parts_of(&from[1]);
+    VgLanes at, buf[9], out;
+    const VgLanes *b[8];
     vg_addresses(x, &from[0], &at);
-    const VgLanes *b = vg_read(x, &from[1], bytes, &buf[0]);
+    for (uint32_t i = 0; i < count; i++)
+        b[i] = vg_read(x, part_of(&from[1], i), bytes, &buf[i]);
     bool is_cas = in->mod[VgClass_Atom] == VgMod_Cas;
-    const VgLanes *c = is_cas ? vg_read(x, &from[2], bytes, &buf[1]) : b;
+    const VgLanes *c = is_cas ? vg_read(x, &from[2], bytes, &buf[8]) : b[0];
     VG_EACH_LANE(lane, x->mask) {
-        uint8_t *memory = vg_reach(x, in->spaces[0], at.u64[lane], bytes, lane,
+        uint8_t *memory = vg_reach(x, in->spaces[0], at.u64[lane], bytes * count, lane,
                                    VgAccess_Read | VgAccess_Write | VgAccess_Atomic);
         uint64_t old = 0;
         if (!memory)
             return VgOutcome_Fail;
-        memcpy(&old, memory, bytes); /* little-endian */
-        uint64_t v = updated(in, old, vg_lane(b, bytes, lane), vg_lane(c, bytes, lane));
-        memcpy(memory, &v, bytes);
+        for (uint32_t i = 0; i < count; i++, memory += bytes) {
+            memcpy(&old, memory, bytes); /* little-endian */
+            uint64_t v = updated(in, old, vg_lane(b[i], bytes, lane), vg_lane(c, bytes, lane));
+            memcpy(memory, &v, bytes);
+        }
         vg_set_lane(&out, bytes, lane, old);
     }
     if (to)
