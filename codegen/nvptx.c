@@ -158,6 +158,22 @@ static const char *find_start(const char *ptx) {
     return at;
 }
 
+static void note_turns(GpInst *inst, void *ud) {
+    bool *stays = ud;
+    const GpRegion *r = inst->op == GpOp_LoadTile ? inst->parent : NULL;
+    for (; r && r->owner; r = r->owner->parent)
+        *stays |= r->owner->op == GpOp_For || r->owner->op == GpOp_Loop;
+}
+
+/* Blocks that load tile after tile stay for long, and mostly all run at once. If the next kernel's took what room they
+** leave, where first a block ends more of those would come than elsewhere, and the last ones would run alone. */
+static bool has_long_blocks(const GpEmit *e) {
+    bool stays = false;
+    if (e->is_tile && !e->pipe && !e->async)
+        gp_ir_walk(e->fn, GpWalk_Before, note_turns, &stays);
+    return stays;
+}
+
 /* The next kernel of a stream may be placed while this one's last blocks run, and this one waits for the
 ** one ahead before it touches memory. Put into the text, since LLVM moves loads of what no one writes
 ** past any call. */
@@ -166,8 +182,9 @@ static GpStr depend(GpEmit *e, LLVMMemoryBufferRef buffer) {
     size_t len = LLVMGetBufferSize(buffer);
     if (e->target->sm < DEPENDENT_SM)
         return (GpStr){ptx, len};
-    static const char text[] = "\tgriddepcontrol.launch_dependents;\n\tgriddepcontrol.wait;\n";
-    size_t before = (size_t)(find_start(ptx) - ptx), more = sizeof text - 1;
+    static const char both[] = "\tgriddepcontrol.launch_dependents;\n\tgriddepcontrol.wait;\n";
+    const char *text = has_long_blocks(e) ? strstr(both, "\tgriddepcontrol.wait") : both;
+    size_t before = (size_t)(find_start(ptx) - ptx), more = strlen(text);
     char *all = GP_NEW_ARRAY(e->arena, char, len + more + 1);
     memcpy(all, ptx, before);
     memcpy(all + before, text, more);
