@@ -83,13 +83,35 @@ typedef struct Access {
     bool is_aligned; /* runs begin at multiples of their bytes; else it turns out */
 } Access;
 
-/* How many of `inst` one instruction can access, if they lie side by side. */
+static bool is_plain(const GpInst *inst) {
+    return (inst->op == GpOp_Gather || inst->op == GpOp_Scatter) && inst->ordering == GpOrdering_Weak;
+}
+
+/* Looks for gathers from the same address that begin within a run, as those of a stencil. */
+typedef struct Shifted {
+    const GpInst *inst;
+    uint32_t run;
+    bool is_found;
+} Shifted;
+
+static void note_shifted(GpInst *inst, void *ud) {
+    Shifted *s = ud;
+    if (inst->op != GpOp_Gather || !is_plain(inst) || inst->operands[0] != s->inst->operands[0])
+        return;
+    Along a = along_of(inst->operands[1], ALONG_DEPTH);
+    s->is_found |= a.is_next && a.residue % GP_MIN(a.modulus, s->run) != 0;
+}
+
+/* How many of `inst` one instruction can access, if they lie side by side. Elements that shifted gathers load one by one
+** serve this one too. */
 static uint32_t most_run(const GpEmit *e, const GpInst *inst) {
     uint32_t bytes = gp_elem_info[inst->operands[0]->type->elem].bytes;
-    bool is_plain = (inst->op == GpOp_Gather || inst->op == GpOp_Scatter) && inst->ordering == GpOrdering_Weak;
     bool is_update = inst->op == GpOp_AtomicRmw && inst->ordering == GpOrdering_Relaxed && !e->uses[inst->results[0]->id];
-    uint32_t most = is_plain ? GP_GPU_VECTOR_BYTES : is_update ? gp_emit_update_bytes(e, inst) : 0;
-    return GP_MAX(most / bytes, 1u);
+    uint32_t most = is_plain(inst) ? GP_GPU_VECTOR_BYTES : is_update ? gp_emit_update_bytes(e, inst) : 0;
+    Shifted s = {.inst = inst, .run = GP_MAX(most / bytes, 1u)};
+    if (inst->op == GpOp_Gather && s.run > 1)
+        gp_ir_walk(e->fn, GpWalk_Before, note_shifted, &s);
+    return s.is_found ? 1 : s.run;
 }
 
 static bool is_base_aligned(const GpEmit *e, const GpValue *base) {
@@ -203,9 +225,9 @@ void gp_tile_gpu_access(GpEmit *e, const GpInst *inst) {
                                 : e->bound[inst->operands[i]->id];
     if (gp_gpu_update_bins(e, inst, a.operands, s))
         return;
-    bool is_plain = inst->op == GpOp_Gather && inst->ordering == GpOrdering_Weak;
+    bool is_read = inst->op == GpOp_Gather && is_plain(inst);
     uint32_t lanes = gp_layout_useless_mask(s->layout) % GP_GPU_LANES;
-    a.ok = is_plain || (e->is_alone && !lanes) ? NULL : s->is_owner;
+    a.ok = is_read || (e->is_alone && !lanes) ? NULL : s->is_owner;
     gp_gpu_barrier(e);
     if (a.run > 1)
         access_runs(e, &a);

@@ -148,7 +148,7 @@ static void print_launch(GpEmit *e, GpText *text) {
     gp_text_puts(text, "\n");
 }
 
-enum { DEPENDENT_SM = 90 };
+enum { DEPENDENT_SM = 90, MOST_AT_ONCE = 32 * 160 }; /* blocks that a GPU runs at once, about */
 
 /* Where the entry's instructions begin. */
 static const char *find_start(const char *ptx) {
@@ -165,13 +165,32 @@ static void note_turns(GpInst *inst, void *ud) {
         *stays |= r->owner->op == GpOp_For || r->owner->op == GpOp_Loop;
 }
 
-/* Blocks that load tile after tile stay for long, and mostly all run at once. If the next kernel's took what room they
-** leave, where first a block ends more of those would come than elsewhere, and the last ones would run alone. */
-static bool has_long_blocks(const GpEmit *e) {
+/* When blocks of the next kernel may be placed: once each block has said so, or has ended. Blocks that load tile after
+** tile stay for long, and mostly all run at once. Where the next kernel's took what room they leave, more of those would
+** come where first a block ends than elsewhere, and the last ones would run alone: they say nothing. Saying it takes 1.2 ns
+** a block of all multiprocessors together (H200), twice as long as to start one, so that of small blocks only those say it
+** that may be the last to run. */
+static const char *next_may_start(const GpEmit *e) {
     bool stays = false;
-    if (e->is_tile && !e->pipe && !e->async)
+    if (e->pipe || e->async)
+        return "\tgriddepcontrol.launch_dependents;\n";
+    if (e->is_tile)
         gp_ir_walk(e->fn, GpWalk_Before, note_turns, &stays);
-    return stays;
+    if (stays)
+        return "";
+    return gp_arena_printf(
+        e->arena,
+        "\t{\n"
+        "\t.reg .pred is_late;\n"
+        "\t.reg .b32 left, at, of;\n"
+        "\tmov.u32 of, %%nctaid.z;\n\tmov.u32 at, %%ctaid.z;\n\tsub.u32 left, of, at;\n\tsub.u32 left, left, 1;\n"
+        "\tmov.u32 of, %%nctaid.y;\n\tmov.u32 at, %%ctaid.y;\n\tmad.lo.u32 left, left, of, of;\n\tsub.u32 left, left, at;\n"
+        "\tsub.u32 left, left, 1;\n"
+        "\tmov.u32 of, %%nctaid.x;\n\tmov.u32 at, %%ctaid.x;\n\tmad.lo.u32 left, left, of, of;\n\tsub.u32 left, left, at;\n"
+        "\tsetp.le.u32 is_late, left, %u;\n"
+        "\t@is_late griddepcontrol.launch_dependents;\n"
+        "\t}\n",
+        (unsigned)MOST_AT_ONCE);
 }
 
 /* The next kernel of a stream may be placed while this one's last blocks run, and this one waits for the
@@ -182,8 +201,7 @@ static GpStr depend(GpEmit *e, LLVMMemoryBufferRef buffer) {
     size_t len = LLVMGetBufferSize(buffer);
     if (e->target->sm < DEPENDENT_SM)
         return (GpStr){ptx, len};
-    static const char both[] = "\tgriddepcontrol.launch_dependents;\n\tgriddepcontrol.wait;\n";
-    const char *text = has_long_blocks(e) ? strstr(both, "\tgriddepcontrol.wait") : both;
+    const char *text = gp_arena_printf(e->arena, "%s\tgriddepcontrol.wait;\n", next_may_start(e));
     size_t before = (size_t)(find_start(ptx) - ptx), more = strlen(text);
     char *all = GP_NEW_ARRAY(e->arena, char, len + more + 1);
     memcpy(all, ptx, before);
