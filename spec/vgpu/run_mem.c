@@ -239,9 +239,9 @@ static VgOutcome run_atomic(VgRun *x, const VgInst *in, const VgOperand *to,
                             const VgOperand *from) {
     uint32_t bytes = vg_types[in->types[0]].bytes, count = parts_of(&from[1]);
     VgLanes at, buf[9], out;
-    const VgLanes *b[8];
+    const VgLanes *b[8] = {vg_read(x, part_of(&from[1], 0), bytes, &buf[0])};
     vg_addresses(x, &from[0], &at);
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 1; i < count; i++)
         b[i] = vg_read(x, part_of(&from[1], i), bytes, &buf[i]);
     bool is_cas = in->mod[VgClass_Atom] == VgMod_Cas;
     const VgLanes *c = is_cas ? vg_read(x, &from[2], bytes, &buf[8]) : b[0];
