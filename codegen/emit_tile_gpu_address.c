@@ -115,7 +115,7 @@ static uint32_t most_run(const GpEmit *e, const GpInst *inst) {
 }
 
 static bool is_base_aligned(const GpEmit *e, const GpValue *base) {
-    return !base->inst && e->fn->params[base->index].aligned16;
+    return base->region == e->fn->body && !base->inst && e->fn->params[base->index].aligned16;
 }
 
 /* The longest run, up to `most`, that can begin at a multiple of its bytes; whether it is known to. */

@@ -77,8 +77,12 @@ static void look_at(GpInst *inst, void *ud) {
 static const GpInst *update_of(const GpEmit *e, const GpInst *loop) {
     Look k = {e, loop->regions[0], NULL, true};
     gp_ir_walk(e->fn, GpWalk_Before, look_for_update, &k);
-    if (k.update)
-        gp_ir_walk(e->fn, GpWalk_Before, look_at, &k);
+    if (!k.update)
+        return NULL;
+    const GpValue *base = k.update->operands[0];
+    if (gp_ir_is_inside(base->inst ? base->inst->parent : base->region, k.body))
+        return NULL; /* another one in each turn */
+    gp_ir_walk(e->fn, GpWalk_Before, look_at, &k);
     return k.is_quiet ? k.update : NULL;
 }
 

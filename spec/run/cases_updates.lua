@@ -42,6 +42,22 @@ unsafe fn two<const B: i32>(bins: *mut i32, at: &Tensor<i32, {[-1]}>) {
         let _ = atomic_rmw_tko(p.offset_tile(t % 16), t, atomic::Max, ordering::Relaxed, scope::Device, None, None);
     }
 }
+// The places are of one array or another.
+#[tile]
+unsafe fn chosen<const B: i32>(bins: *mut i32, other: *mut i32, at: &Tensor<i32, {[-1]}>) {
+    let pa = at.partition(shape![B]);
+    for i in 0..num_tiles(&pa, 0) {
+        let p = if i % 3 == 0 { pointer_to_tile(bins) } else { pointer_to_tile(other).offset(i) };
+        let places = p.reshape(shape![1]).broadcast(shape![B]);
+        let _ = atomic_rmw_tko(places.offset_tile(pa.load([i]) % 16), constant(1, shape![B]), atomic::Add, ordering::Relaxed, scope::Device, None, None);
+        let (t, _) = load_ptr_tko(places.offset_tile(iota(shape![B]) % 8), ordering::Weak, None::<scope::TileBlock>, None, None, None, Latency::<0>);
+        store_ptr_tko(pointer_to_tile(other).offset(512).reshape(shape![1]).broadcast(shape![B]).offset_tile(iota::<i32>(shape![B])), t, ordering::Weak, None::<scope::TileBlock>, None, None, Latency::<0>);
+    }
+    for i in 0..num_tiles(&pa, 0) {
+        let p = if i % 3 == 0 { pointer_to_tile(bins) } else { pointer_to_tile(other).offset(i) };
+        let _ = atomic_rmw_tko(p.reshape(shape![1]).broadcast(shape![B]).offset_tile(pa.load([i]) % 16), constant(1, shape![B]), atomic::Add, ordering::Relaxed, scope::Device, None, None);
+    }
+}
 #[tile]
 unsafe fn read<const B: i32>(sums: &mut Tensor<i32, {[1]}>, bins: *mut i32, at: &Tensor<i32, {[-1]}>) {
     let pa = at.partition(shape![B]);
@@ -117,6 +133,8 @@ local function seen(h)
   local k = gpu.kernels(SEEN, "seen")
   local at = random(4096, 0, 1 << 20)
   h.both("one block, two updates", { gpu.zeros({ 16 }, "i32"), at }, function(a, b) k.two:with { B = 512, grid = { 1 } }(a, b):sync() end)
+  h.both("places of two arrays", { gpu.zeros({ 16 }, "i32"), gpu.zeros({ 1024 }, "i32"), at },
+    function(a, b, c) k.chosen:with { B = 512, grid = { 1 } }(a, b, c):sync() end)
   h.both("bins that are read", { gpu.zeros({ 1 }, "i32"), gpu.zeros({ 512 }, "i32"), at },
     function(a, b, c) k.read:with { B = 512 }(a:tiles { 1 }, b, c):sync() end)
 end
