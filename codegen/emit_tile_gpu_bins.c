@@ -9,14 +9,13 @@
 ** Bins stay for a whole loop where nothing could tell: its turns only load, compute and update. */
 #include "codegen/emit_tile_gpu.h"
 
-enum { LEAST_ELEMENTS = 256, MOST_BINS = 4096 };
+enum { LEAST_ELEMENTS = 256, MOST_BINS = 4096, LOWEST_BYTES = GP_GPU_VECTOR_BYTES };
 
 struct GpBins {
     const GpInst *update;
     LLVMValueRef lowest; /* where the offset of the first bin's place is, no_offset before it is known */
     LLVMValueRef first;  /* where the bins are */
     uint32_t count;
-    GpBins *around;
 };
 
 static LLVMValueRef no_offset(GpEmit *e) { return gp_emit_i64(e, INT64_MAX); }
@@ -40,7 +39,7 @@ static bool is_binned(const GpEmit *e, const GpInst *inst) {
         return false;
     return gp_emit_update_identity(inst, &identity) && gp_shape_numel(&inst->operands[1]->type->shape, &numel) &&
            numel >= LEAST_ELEMENTS && !gp_gpu_follows(inst->operands[1]) && !e->pipe && !e->async && !e->is_alone &&
-           gp_gpu_has_room(e, (uint64_t)MOST_BINS * GP_GPU_WORD_BYTES);
+           gp_gpu_has_room(e, (uint64_t)MOST_BINS * GP_GPU_WORD_BYTES + LOWEST_BYTES);
 }
 
 /* Looks for the one update of a loop. */
@@ -122,8 +121,8 @@ static void clear(GpEmit *e, const GpBins *b) {
 /* loop: NULL for one update alone */
 static void begin(GpEmit *e, const GpInst *update, const GpInst *loop) {
     GpBins *b = GP_NEW(e->arena, GpBins), **open = gp_tile_gpu_bins(e);
-    *b = (GpBins){.update = update, .count = count_of(update, loop), .around = *open};
-    b->first = gp_gpu_bin_memory(e, b->count * (uint64_t)GP_GPU_WORD_BYTES + GP_GPU_VECTOR_BYTES);
+    *b = (GpBins){.update = update, .count = count_of(update, loop)};
+    b->first = gp_gpu_bin_memory(e, b->count * (uint64_t)GP_GPU_WORD_BYTES + LOWEST_BYTES);
     b->lowest = gp_emit_behind(e, b->first, b->count * (int64_t)GP_GPU_WORD_BYTES);
     *open = b;
     clear(e, b);
@@ -171,7 +170,7 @@ static void flush(GpEmit *e, const GpBins *b) {
 static void end(GpEmit *e) {
     GpBins **open = gp_tile_gpu_bins(e);
     flush(e, *open);
-    *open = (*open)->around;
+    *open = NULL;
 }
 
 static LLVMValueRef lesser(GpEmit *e, LLVMValueRef a, LLVMValueRef b) {
