@@ -80,6 +80,12 @@ fn full<const N: i32>(y: &mut Tensor<bf16, {[N]}>, z: &mut Tensor<f32, {[1]}>, x
 #[tile]
 fn plain<const N: i32>(z: &mut Tensor<f32, {[N]}>, x: &Tensor<f32, {[-1]}>) { z.store(exp(x.load_like(z) * 2.0 - 1.0)); }
 #[tile]
+fn sigmoids<const N: i32>(z: &mut Tensor<bf16, {[N]}>, y: &mut Tensor<f16, {[N]}>, x: &Tensor<f32, {[-1]}>) {
+    let t = x.load_like(z);
+    z.store(convert_tile(t * (1.0 / (exp(-t) + 1.0))));
+    y.store(convert_tile(t / (1.0 + exp(t * -1.702))));
+}
+#[tile]
 fn quotients<const M: i32, const N: i32>(z: &mut Tensor<f16, {[M, N]}>, y: &mut Tensor<bf16, {[M, N]}>, t: &mut Tensor<f32, {[M, N]}>, x: &Tensor<f32, {[-1, -1]}>, c: &Tensor<f32, {[-1, -1]}>, d: f32) {
     let a = x.load_like(z);
     let row = c.load_tile(shape![M, 1], [program_id(0), 0]).broadcast(shape![M, N]);
@@ -217,6 +223,19 @@ return function(h)
     local sums = gpu.zeros { 8 }
     k.full:with { N = 128 }(y:tiles { 128 }, sums:tiles { 1 }, x):sync()
     h.check(y:to_bytes() == other:convert("bf16"):to_bytes(), "exponentials with rounding::Full are less exact")
+  end)
+
+  group("sigmoids", function()
+    local x = tensor_of(1, 1000, function() return 3 * normal() ^ 3 end):reshape { 1000 }
+    local z, y = gpu.zeros({ 1000 }, "bf16"), gpu.zeros({ 1000 }, "f16")
+    k.sigmoids:with { N = 128 }(z:tiles { 128 }, y:tiles { 128 }, x):sync()
+    local xs, zs, ys = x:to_table(), z:to_table(), y:to_table()
+    for i, v in ipairs(xs) do
+      local a, b = v / (1 + math.exp(-v)), v / (1 + math.exp(-1.702 * v))
+      local is_right = math.abs(zs[i] - a) <= 2 ^ -8 * 1.001 * math.abs(a) + 2 ^ -120 and
+        math.abs(ys[i] - b) <= 2 ^ -11 * 1.001 * math.abs(b) + 2 ^ -25 * 1.001
+      if not h.check(is_right, "%g gives %g and %g, not %g and %g", v, zs[i], ys[i], a, b) then return end
+    end
   end)
 
   group("quotients", function()
