@@ -13,11 +13,17 @@ enum {
     MOST_LINE = 1024 /* bytes of a tile's line */
 };
 
-/* Rows of chunks that threads copy must be whole: see emit_async.c. By element coordinates a tile
-** begins at no multiple of a chunk. */
+/* By element coordinates a tile begins anywhere, and so does one whose lines have no whole chunks. */
+static bool starts_on_chunk(const GpInst *load) {
+    const GpIrType *type = load->results[0]->type;
+    int64_t width = gp_tile_extents(load)->dim[type->shape.rank - 1];
+    return !load->by_element && width * gp_elem_info[type->elem].bytes % GP_FEED_CHUNK_BYTES == 0;
+}
+
+/* Rows of chunks that threads copy must be whole: see emit_async.c. */
 static bool can_feed(const GpEmit *e, const GpInst *load, GpFeed *out) {
     const GpIrParam *p = gp_feed_tensor(e, load);
-    return p && !p->is_written && !load->by_element && !load->part && load->imm.u == 0 && gp_feed_set_panels(out, load->results[0]->type) &&
+    return p && !p->is_written && load->imm.u == 0 && gp_feed_set_panels(out, load->results[0]->type) && starts_on_chunk(load) &&
            out->panel_bytes * out->panels <= MOST_LINE;
 }
 

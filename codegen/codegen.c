@@ -29,6 +29,7 @@ typedef struct Compile {
     GpArena *arena;
     GpLlvm llvm;
     GpStatus status;
+    bool has_rounded, keeps_rows; /* of products: emitted_copy */
 } Compile;
 
 static GpIrFn *optimized_copy(Compile *c) {
@@ -44,7 +45,7 @@ static GpIrFn *optimized_copy(Compile *c) {
 static GpIrFn *emitted_copy(Compile *c) {
     GpIrFn *fn = optimized_copy(c);
     if (c->target->kind == GpTarget_Nvptx && fn->track == GpTrack_Tile)
-        gp_tile_gpu_round(fn);
+        c->has_rounded |= gp_tile_gpu_round(fn, c->keeps_rows);
     return fn;
 }
 
@@ -141,6 +142,15 @@ static GpEmit *open_best(Compile *c, uint64_t exchange, GpImage *image) {
     return e->pipe ? e : open_emit(c, emitted_copy(c), exchange, image);
 }
 
+/* With rows of products rounded up where operands come by copies then; elsewhere what is computed of them would only be more. */
+static GpEmit *open_rounded(Compile *c, uint64_t exchange, GpImage *image) {
+    GpEmit *e = open_best(c, exchange, image);
+    if (e->pipe || e->async || !c->has_rounded)
+        return e;
+    c->keeps_rows = true;
+    return open_best(c, exchange, image);
+}
+
 static void compile(GpSession *s, void *ud) {
     (void)s;
     Compile *c = ud;
@@ -158,7 +168,7 @@ static void compile(GpSession *s, void *ud) {
     GpEmit *e;
     do {
         gp_llvm_done(&c->llvm);
-        e = open_best(c, exchange, &image);
+        e = open_rounded(c, exchange, &image);
         c->status = run_backend(c, e, &image);
     } while (gp_pipe_wants_more(e, &exchange) || gp_async_wants_more(e, &exchange));
     finish(c, &image);

@@ -3,7 +3,7 @@
 ** Consecutive threads take consecutive 16-byte chunks of a line, as many whole lines at a time as the
 ** block has threads for. Where the tensor's base and strides are no multiples of 16 bytes, a chunk is
 ** copied in pieces of 8 or 4 bytes, or element by element, as the launch has it. What lies beyond the
-** tensor is filled with zeros. */
+** tensor, or beyond a load's part of the tile, is filled with zeros. */
 #include "codegen/async.h"
 #include "codegen/emit_tile_gpu.h"
 #include "codegen/fragment.h"
@@ -61,10 +61,10 @@ static LLVMValueRef dim(GpEmit *e, const Copy *c, int axis) {
     return LLVMBuildSExt(e->b, c->tensor->dim[axis], i64(e), "");
 }
 
-/* How much of the tile lies in the tensor along an axis: i32. Uniform, and 32 bits wide, so that few
+/* How much of what is loaded lies in the tensor along an axis: i32. Uniform, and 32 bits wide, so that few
 ** registers hold what a thread has to know of its chunks. */
 static LLVMValueRef extent_in(GpEmit *e, const Copy *c, int axis) {
-    LLVMValueRef extent = gp_emit_i64(e, gp_tile_shape(c->load)->dim[axis]), zero = gp_emit_i64(e, 0);
+    LLVMValueRef extent = gp_emit_i64(e, gp_tile_extents(c->load)->dim[axis]), zero = gp_emit_i64(e, 0);
     LLVMValueRef left = LLVMBuildSub(e->b, dim(e, c, axis), start(e, c, axis), "");
     left = LLVMBuildSelect(e->b, LLVMBuildICmp(e->b, LLVMIntSLT, left, extent, ""), left, extent, "");
     LLVMValueRef ok = LLVMBuildICmp(e->b, LLVMIntSGE, start(e, c, axis), zero, "");
@@ -280,6 +280,10 @@ static void copy_tile_so(GpEmit *e, const Copy *of, Way way) {
 }
 
 static void copy_in_chunks(GpEmit *e, const Copy *c) {
+    if (c->load->part) {
+        copy_tile_so(e, c, (Way){GP_FEED_CHUNK_BYTES, false});
+        return;
+    }
     LLVMBasicBlockRef inside = gp_emit_block(e, "interior"), ragged = gp_emit_block(e, "ragged");
     LLVMBasicBlockRef join = gp_emit_block(e, "copied");
     LLVMBuildCondBr(e->b, gp_tile_is_inside(e, c->load), inside, ragged);

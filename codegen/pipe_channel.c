@@ -225,7 +225,7 @@ static bool can_leave(Stores *s, const GpInst *inst, GpPipeStore *out) {
         return false;
     const GpIrParam *param = &s->e->fn->params[tensor->index];
     const GpShape *shape = &v->type->shape;
-    if (!param->is_unique || !param->aligned16 || !param->unit_stride || shape->rank > GP_PIPE_MOST_RANK ||
+    if (inst->part || !param->is_unique || !param->aligned16 || !param->unit_stride || shape->rank > GP_PIPE_MOST_RANK ||
         gp_elem_info[v->type->elem].bits != 16 || !gp_feed_axes(shape, a) || a[1] != shape->rank - 1)
         return false;
     while (v->inst && v->inst->op == GpOp_Reshape && gp_feed_drops_units(v->inst))

@@ -32,7 +32,9 @@ static GpUnpiped ask_load(const GpEmit *e, const GpInst *load, GpFeed *out) {
         return GpUnpiped_Written;
     if (!p->aligned16 || !p->unit_stride)
         return GpUnpiped_Unaligned;
-    bool is_box = load->imm.u == 0 && !load->part && load->results[0]->type->shape.rank <= GP_PIPE_MOST_RANK &&
+    if (load->part)
+        return GpUnpiped_Rows;
+    bool is_box = load->imm.u == 0 && load->results[0]->type->shape.rank <= GP_PIPE_MOST_RANK &&
                   gp_feed_set_panels(out, load->results[0]->type) && out->lines <= GP_PIPE_MOST_LINES;
     if (is_box && out->panels > 1)
         widen_panels(out);

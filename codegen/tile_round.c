@@ -4,8 +4,8 @@
 ** so that most threads of a block would hold the same, and each of them much. Here such extents become multiples of
 ** greater powers of two. Accesses keep what they were (GpInst.part), reductions and scans find their identity
 ** beyond it, and accesses through addresses are masked; what elementwise operations make there is nobody's.
-** An axis that another operation takes apart keeps its extent. Of kernels with products only their rows are rounded up, to
-** those of a tensor core's instruction where there are fewer. */
+** An axis that another operation takes apart keeps its extent. Of kernels with products only the products' rows are rounded up, to
+** those of whole instructions of the tensor cores. */
 #include "codegen/emit_tile_gpu.h"
 
 enum { FEW = 128 }; /* elements of a tile that is not worth it */
@@ -94,23 +94,22 @@ static void fix_all(Round *p, const GpInst *inst) {
         fix(p, inst->results[i]);
 }
 
-/* Axes of extent 1 may come and go. */
+/* Axes of extent 1 may come and go: those that do keep it. */
 static void unite_reshaped(Round *p, const GpInst *inst) {
     const GpValue *v = inst->operands[0], *result = inst->results[0];
     const GpShape *from = &v->type->shape, *to = &result->type->shape;
-    int at[2][GP_MAX_RANK], count[2] = {0, 0};
-    for (int a = 0; a < from->rank; a++)
-        if (from->dim[a] != 1)
-            at[0][count[0]++] = a;
-    for (int a = 0; a < to->rank; a++)
-        if (to->dim[a] != 1)
-            at[1][count[1]++] = a;
-    bool is_same = count[0] == count[1];
-    for (int i = 0; i < count[0] && is_same; i++)
-        is_same = from->dim[at[0][i]] == to->dim[at[1][i]];
-    for (int i = 0; i < count[0] && is_same; i++)
-        unite_axes(p, v, at[0][i], result, at[1][i]);
-    if (!is_same)
+    int a = 0, b = 0;
+    while (a < from->rank || b < to->rank) {
+        if (a < from->rank && b < to->rank && from->dim[a] == to->dim[b])
+            unite_axes(p, v, a++, result, b++);
+        else if (a < from->rank && from->dim[a] == 1)
+            axis_of(p, v, a++)->is_fixed = true;
+        else if (b < to->rank && to->dim[b] == 1)
+            axis_of(p, result, b++)->is_fixed = true;
+        else
+            break;
+    }
+    if (a < from->rank || b < to->rank)
         fix_all(p, inst);
 }
 
@@ -122,9 +121,12 @@ static void unite_moved(Round *p, const GpInst *inst) {
     for (int a = 0, k = 0; a < rank && inst->op == GpOp_Reduce; a++)
         if (a != inst->axis)
             unite_axes(p, v, a, result, k++);
-    for (int a = 0; a < rank && inst->op == GpOp_Broadcast; a++)
+    for (int a = 0; a < rank && inst->op == GpOp_Broadcast; a++) {
         if (v->type->shape.dim[a] == result->type->shape.dim[a])
             unite_axes(p, v, a, result, a);
+        else
+            axis_of(p, v, a)->is_fixed = true;
+    }
     for (int k = 0; k < rank && inst->op == GpOp_Permute; k++)
         unite_axes(p, v, inst->perm.axis[k], result, k);
 }
@@ -242,10 +244,11 @@ static void widen_product(GpInst *inst, void *ud) {
     const GpShape *a = &inst->operands[0]->type->shape, *to = &inst->results[0]->type->shape;
     int row = to->rank - 2;
     Axis *axis = axis_of(p, inst->results[0], row);
-    const GpMmaSync *sync = gp_mma_sync_find(inst->operands[0]->type->elem, inst->operands[1]->type->elem, GP_MMA_ROWS, to->dim[row + 1], a->dim[row + 1]);
-    if (axis->is_fixed || to->dim[row] == 1 || to->dim[row] >= GP_MMA_ROWS || !sync || sync->rows != GP_MMA_ROWS)
+    int64_t rows = gp_ceil_div(to->dim[row], GP_MMA_ROWS) * GP_MMA_ROWS;
+    if (axis->is_fixed || rows == axis->extent ||
+        !gp_mma_sync_find(inst->operands[0]->type->elem, inst->operands[1]->type->elem, rows, to->dim[row + 1], a->dim[row + 1]))
         return;
-    axis->extent = GP_MMA_ROWS;
+    axis->extent = rows;
     p->is_changed = true;
 }
 
@@ -370,17 +373,20 @@ static void finish_inst(GpInst *inst, void *ud) {
         fill(p, inst, was->dim[inst->axis]);
 }
 
-void gp_tile_gpu_round(GpIrFn *fn) {
+bool gp_tile_gpu_round(GpIrFn *fn, bool keeps_rows) {
     Round p = {.fn = fn, .share = gp_tile_gpu_share(fn)};
     p.axes = GP_NEW_ARRAY(fn->arena, Axis, (size_t)fn->next_id * GP_MAX_RANK);
     gp_ir_walk(fn, GpWalk_Before, begin_inst, &p);
     gp_ir_walk(fn, GpWalk_Before, note_inst, &p);
+    if (p.has_products && keeps_rows)
+        return false;
     gp_ir_walk(fn, GpWalk_Before, p.has_products ? widen_product : widen_inst, &p);
     gp_ir_walk(fn, GpWalk_Before, refuse_inst, &p);
     if (!p.is_changed)
-        return;
+        return false;
     gp_ir_walk(fn, GpWalk_Before, keep_part, &p);
     gp_ir_walk(fn, GpWalk_Before, retype_inst, &p);
     gp_ir_walk(fn, GpWalk_Before, finish_inst, &p);
     gp_ir_number(fn);
+    return p.has_products;
 }

@@ -199,14 +199,14 @@ local MMA = [[
 local PRODUCTS = { { "f16", "f32" }, { "bf16", "f32" }, { "f32", "f32" }, { "f64", "f64" }, { "i8", "i32" }, { "f16", "f16" } }
 -- Also with rows that the instructions of tensor cores have more of.
 local TILES = {
-  { 16, 8, 16 }, { 16, 16, 16 }, { 32, 32, 32 }, { 64, 64, 32 }, { 8, 8, 8 }, { 32, 64, 16 }, { 2, 8, 64 }, { 4, 16, 32 }, { 8, 32, 32 }, { 24, 16, 32 },
+  { 16, 8, 16 }, { 16, 16, 16 }, { 32, 32, 32 }, { 64, 64, 32 }, { 8, 8, 8 }, { 32, 64, 16 }, { 1, 16, 32 }, { 2, 8, 64 }, { 4, 16, 32 }, { 8, 32, 32 }, { 24, 16, 32 },
 }
 
 local function products(h, pair)
   local text = replaced(MMA, { T = pair[1], R = pair[2] })
   local k, wrong = gpu.kernels(text, "mma"), gpu.kernels(changed(text, "store%(acc%)", "store(acc + acc)"), "mma")
   for _, tile in ipairs(TILES) do
-    local m, n, depth = tile[1] * 2 - 3, tile[2] + 5, tile[3] * 2 - 1
+    local m, n, depth = math.max(tile[1] * 2 - 3, 2), tile[2] + 5, tile[3] * 2 - 1
     local x = matrix(numbers(h, m * depth, -2, 2, pair[1], "a", m, n), m, depth)
     local y = matrix(numbers(h, depth * n, -2, 2, pair[1], "b", m, n), depth, n)
     local z = gpu.zeros({ m, n }, pair[2])

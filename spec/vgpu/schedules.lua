@@ -810,7 +810,7 @@ do
       wanted[i][j] = sum
     end
   end
-  for _, bm in ipairs { 4, 8, 16, 128 } do
+  for _, bm in ipairs { 1, 4, 16, 24, 128 } do
     each_schedule("paged " .. bm, { {}, { stages = 2 }, { stages = 4 }, { persistent = false }, { stages = 1 } }, function(title, schedule)
       local options = { BK = 32 }
       for field, value in pairs(schedule) do options[field] = value end
