@@ -29,7 +29,7 @@ typedef struct Compile {
     GpArena *arena;
     GpLlvm llvm;
     GpStatus status;
-    bool has_rounded, keeps_rows; /* of products: emitted_copy */
+    bool has_products, is_shared; /* of tile kernels for a GPU: gp_tile_gpu_round */
 } Compile;
 
 static GpIrFn *optimized_copy(Compile *c) {
@@ -45,7 +45,7 @@ static GpIrFn *optimized_copy(Compile *c) {
 static GpIrFn *emitted_copy(Compile *c) {
     GpIrFn *fn = optimized_copy(c);
     if (c->target->kind == GpTarget_Nvptx && fn->track == GpTrack_Tile)
-        c->has_rounded |= gp_tile_gpu_round(fn, c->keeps_rows);
+        c->has_products = gp_tile_gpu_round(fn, c->is_shared);
     return fn;
 }
 
@@ -142,12 +142,12 @@ static GpEmit *open_best(Compile *c, uint64_t exchange, GpImage *image) {
     return e->pipe ? e : open_emit(c, emitted_copy(c), exchange, image);
 }
 
-/* With rows of products rounded up where operands come by copies then; elsewhere what is computed of them would only be more. */
+/* With rows of products for the tensor cores where copies bring the operands, else with extents that threads can share. */
 static GpEmit *open_rounded(Compile *c, uint64_t exchange, GpImage *image) {
     GpEmit *e = open_best(c, exchange, image);
-    if (e->pipe || e->async || !c->has_rounded)
+    if (e->pipe || e->async || !c->has_products)
         return e;
-    c->keeps_rows = true;
+    c->is_shared = true;
     return open_best(c, exchange, image);
 }
 

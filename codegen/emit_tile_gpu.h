@@ -40,9 +40,9 @@ typedef struct GpBlockShare {
     uint64_t most_words;
 } GpBlockShare;
 GpBlockShare gp_tile_gpu_share(const GpIrFn *fn);
-/* tile_round.c: rounds the extents up that threads can not share, and, unless they are kept, rows of products that are
-** not those of whole instructions. True: there were such rows. */
-bool gp_tile_gpu_round(GpIrFn *fn, bool keeps_rows);
+/* tile_round.c: rounds extents up: of kernels with products, which is returned, their rows for the tensor cores, unless
+** `is_shared`; else those that threads can not share. */
+bool gp_tile_gpu_round(GpIrFn *fn, bool is_shared);
 
 /* tile_layout.c: the layout of every tile value, by id. A uniform value is in all of them. */
 const GpLayout **gp_tile_layouts(GpEmit *e);

@@ -4,8 +4,8 @@
 ** so that most threads of a block would hold the same, and each of them much. Here such extents become multiples of
 ** greater powers of two. Accesses keep what they were (GpInst.part), reductions and scans find their identity
 ** beyond it, and accesses through addresses are masked; what elementwise operations make there is nobody's.
-** An axis that another operation takes apart keeps its extent. Of kernels with products only the products' rows are rounded up, to
-** those of whole instructions of the tensor cores. */
+** An axis that another operation takes apart keeps its extent, and so do those of products but for rows. Where copies bring the
+** operands of products (async.h), nothing is rounded but these rows, to those of whole instructions of the tensor cores. */
 #include "codegen/emit_tile_gpu.h"
 
 enum { FEW = 128 }; /* elements of a tile that is not worth it */
@@ -373,17 +373,15 @@ static void finish_inst(GpInst *inst, void *ud) {
         fill(p, inst, was->dim[inst->axis]);
 }
 
-bool gp_tile_gpu_round(GpIrFn *fn, bool keeps_rows) {
+bool gp_tile_gpu_round(GpIrFn *fn, bool is_shared) {
     Round p = {.fn = fn, .share = gp_tile_gpu_share(fn)};
     p.axes = GP_NEW_ARRAY(fn->arena, Axis, (size_t)fn->next_id * GP_MAX_RANK);
     gp_ir_walk(fn, GpWalk_Before, begin_inst, &p);
     gp_ir_walk(fn, GpWalk_Before, note_inst, &p);
-    if (p.has_products && keeps_rows)
-        return false;
-    gp_ir_walk(fn, GpWalk_Before, p.has_products ? widen_product : widen_inst, &p);
+    gp_ir_walk(fn, GpWalk_Before, p.has_products && !is_shared ? widen_product : widen_inst, &p);
     gp_ir_walk(fn, GpWalk_Before, refuse_inst, &p);
     if (!p.is_changed)
-        return false;
+        return p.has_products;
     gp_ir_walk(fn, GpWalk_Before, keep_part, &p);
     gp_ir_walk(fn, GpWalk_Before, retype_inst, &p);
     gp_ir_walk(fn, GpWalk_Before, finish_inst, &p);
