@@ -16,7 +16,6 @@ enum {
     CONSUMER_BARRIER = 1,  /* hardware barrier of all consumers */
     WARPGROUP_BARRIER = 2, /* of the first warpgroup, then of the others */
     TURN_BARRIER = 6,
-    BEYOND = 0x40000000, /* no tensor has this coordinate */
     EMPTY = GP_PIPE_BARRIERS / 2 /* where the second one of a stage is */
 };
 
@@ -257,34 +256,15 @@ void gp_pipe_release(GpEmit *e, GpChannel *c) {
 
 /* ---- The producer's loads ---------------------------------------------------------------- */
 
-/* What does not fit 32 bits lies beyond every tensor. */
-static LLVMValueRef narrow(GpEmit *e, LLVMValueRef at) {
-    LLVMValueRef low = LLVMBuildTrunc(e->b, at, i32(e), "");
-    LLVMValueRef same = LLVMBuildSExt(e->b, low, LLVMTypeOf(at), "");
-    LLVMValueRef fits = LLVMBuildICmp(e->b, LLVMIntEQ, same, at, "");
-    return LLVMBuildSelect(e->b, fits, low, gp_emit_i32(e, BEYOND), "");
-}
-
-void gp_pipe_coords(GpEmit *e, const GpInst *inst, LLVMValueRef *out) {
-    int rank = gp_tile_shape(inst)->rank;
-    const GpValue *mask = gp_tile_mask(inst);
-    for (int a = 0; a < rank; a++)
-        out[rank - 1 - a] = narrow(e, gp_tile_start(e, inst, a));
-    if (mask)
-        out[rank - 1] = LLVMBuildSelect(e->b, gp_emit_get(e, mask), out[rank - 1],
-                                        gp_emit_i32(e, BEYOND), "");
-}
-
 /* The first line that this block copies. */
 static LLVMValueRef first_line(GpEmit *e, const GpFeed *f) {
     return gp_i32_scale(e, e->pipe->rank, f->lines / e->pipe->cluster);
 }
 
 static void copy_panel(GpEmit *e, const GpFeed *f, uint32_t panel, LLVMValueRef stage,
-                       LLVMValueRef const *coord) {
+                       LLVMValueRef const *coord, int rank) {
     const GpChannel *c = f->group->channel;
-    int rank = gp_tile_shape(f->load)->rank;
-    LLVMValueRef args[2 + GP_MAX_RANK + 6] = {NULL};
+    LLVMValueRef args[3 + GP_PIPE_MOST_RANK + 5] = {NULL};
     uint32_t count = 0, width = f->panel_bytes / gp_elem_info[f->load->results[0]->type->elem].bytes;
     uint64_t offset = c->offset + f->offset + (uint64_t)panel * f->lines * f->panel_bytes;
     LLVMValueRef at = gp_i32_scale(e, stage, (int64_t)c->stage_bytes);
@@ -320,8 +300,8 @@ static void produce(GpEmit *e, const GpFeed *f) {
                                gp_emit_i32(e, (int64_t)f->group->copied)};
         call(e, "llvm.nvvm.mbarrier.arrive.expect.tx.scope.cta.space.cta", args, 2);
     }
-    LLVMValueRef coord[GP_MAX_RANK] = {NULL};
-    gp_pipe_coords(e, f->load, coord);
+    LLVMValueRef coord[GP_PIPE_MOST_RANK] = {NULL};
+    int copied = gp_pipe_coords(e, f->load, coord);
     if (f->is_shared) {
         int a[2], rank = gp_tile_shape(f->load)->rank;
         (void)gp_feed_axes(gp_tile_shape(f->load), a);
@@ -329,7 +309,7 @@ static void produce(GpEmit *e, const GpFeed *f) {
         *line = gp_i32_add(e, *line, first_line(e, f));
     }
     for (uint32_t i = 0; i < f->panels; i++)
-        copy_panel(e, f, i, c->now, coord);
+        copy_panel(e, f, i, c->now, coord, copied);
     if (f->load == f->group->closer)
         advance(e, c, c->now);
 }

@@ -70,7 +70,7 @@ static void write_strip(GpEmit *e, const Store *s, uint32_t block, uint32_t stri
 
 static void start_copy(GpEmit *e, const Store *s, LLVMValueRef *coord, int rank, uint32_t block,
                        uint32_t panel) {
-    LLVMValueRef args[3 + GP_MAX_RANK + 2];
+    LLVMValueRef args[2 + GP_PIPE_MOST_RANK + 2];
     uint32_t count = 0;
     uint64_t offset = (uint64_t)(block * s->panels + panel) * ROWS * GP_FEED_LINE_BYTES;
     args[count++] = gp_pipe_at(e, gp_i32_add(e, s->base, gp_emit_i32(e, (int64_t)offset)));
@@ -90,11 +90,11 @@ static void start_copy(GpEmit *e, const Store *s, LLVMValueRef *coord, int rank,
 
 static void start_copies(GpEmit *e, void *ud) {
     const Store *s = ud;
-    LLVMValueRef coord[GP_MAX_RANK];
-    gp_pipe_coords(e, s->plan->inst, coord);
+    LLVMValueRef coord[GP_PIPE_MOST_RANK];
+    int rank = gp_pipe_coords(e, s->plan->inst, coord);
     for (uint32_t block = 0; block < s->blocks; block++)
         for (uint32_t panel = 0; panel < s->panels; panel++)
-            start_copy(e, s, coord, gp_tile_shape(s->plan->inst)->rank, block, panel);
+            start_copy(e, s, coord, rank, block, panel);
     gp_emit_intrinsic(e, "llvm.nvvm.cp.async.bulk.commit.group", NULL, NULL, 0);
 }
 

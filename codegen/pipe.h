@@ -138,6 +138,18 @@ uint32_t gp_pipe_block_threads(const GpPipe *p);
 uint32_t gp_pipe_tile_threads(const GpPipe *p); /* those that hold tiles */
 uint32_t gp_pipe_rows(const GpPipe *p); /* of a block of each warpgroup: they have those of a product in turns */
 
+/* pipe_tensor.c */
+typedef struct GpPipeTensor {
+    const GpIrParam *param; /* whose map it has */
+    const GpInst *slice;    /* what the access is to, a part of that on one axis; NULL: all of it */
+    int axis, rank;         /* of the slice; of the map */
+} GpPipeTensor;
+/* False: the accelerator does not reach the tensor of the load or the store. */
+bool gp_pipe_tensor(const GpEmit *e, const GpInst *access, GpPipeTensor *out);
+/* Coordinates (i32) of a tile's first element, innermost axis first; beyond the tensor when a mask
+** is false. How many there are. */
+int gp_pipe_coords(GpEmit *e, const GpInst *inst, LLVMValueRef *out);
+
 /* pipe_live.c */
 /* Positions between which a value is alive, and its words. A loop's results are made where it ends. */
 typedef struct GpPipeLife {
@@ -259,9 +271,6 @@ bool gp_pipe_reports(const GpEmit *e, const GpInst *check);
 /* Consumers, before an instruction: waits for the products it reads. */
 void gp_pipe_before(GpEmit *e, const GpInst *inst);
 void gp_pipe_return(GpEmit *e); /* the end of the kernel's body */
-/* Coordinates (i32) of a tile's first element, innermost axis first; beyond the tensor when a mask
-** is false. */
-void gp_pipe_coords(GpEmit *e, const GpInst *inst, LLVMValueRef *out);
 bool gp_pipe_load(GpEmit *e, const GpInst *inst); /* false: not a feed */
 LLVMValueRef gp_pipe_stage(GpEmit *e, GpChannel *c); /* waits until it is full; consumers */
 void gp_pipe_release(GpEmit *e, GpChannel *c);

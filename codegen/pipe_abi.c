@@ -7,9 +7,12 @@ enum { AXES = 3 };
 /* One panel of the tile at a time, with all its lines. */
 static GpImageMap map_of(const GpEmit *e, const GpInst *access, uint32_t panel_bytes) {
     const GpShape *shape = gp_tile_shape(access);
-    GpImageMap m = {.arg = e->fn->params[access->operands[0]->index].arg,
+    GpPipeTensor t;
+    (void)gp_pipe_tensor(e, access, &t);
+    GpImageMap m = {.arg = t.param->arg,
                     .elem = access->operands[0]->type->elem,
-                    .rank = shape->rank,
+                    .rank = (uint8_t)shape->rank,
+                    .slices = (uint8_t)(t.slice ? t.axis + 1 : 0),
                     .swizzle = (uint8_t)panel_bytes};
     for (int a = 0; a < shape->rank; a++)
         m.box[a] = (uint32_t)shape->dim[a];
@@ -18,7 +21,7 @@ static GpImageMap map_of(const GpEmit *e, const GpInst *access, uint32_t panel_b
 }
 
 static bool is_same_map(const GpImageMap *a, const GpImageMap *b) {
-    return a->arg == b->arg && a->swizzle == b->swizzle &&
+    return a->arg == b->arg && a->swizzle == b->swizzle && a->slices == b->slices &&
            memcmp(a->box, b->box, sizeof a->box) == 0;
 }
 

@@ -187,7 +187,9 @@ static void count_accesses(GpInst *inst, void *ud) {
     Stores *s = ud;
     s->is_behind |= inst == s->store;
     for (uint32_t i = 0; i < inst->operand_count; i++) {
-        if (inst->operands[i] != s->store->operands[0] || inst->op == GpOp_Dim || inst == s->store)
+        const GpValue *v = inst->operands[i];
+        bool is_same = v->type->kind == GpIrType_Tensor && gp_ir_may_alias(s->e->fn, v, s->store->operands[0]);
+        if (!is_same || inst->op == GpOp_Dim || inst->op == GpOp_Window || inst == s->store)
             continue;
         bool is_load = inst->op == GpOp_LoadTile && !s->is_behind;
         s->loads += is_load;
@@ -219,14 +221,12 @@ static bool matrix_of(const GpShape *shape, GpShape *matrix) {
 }
 
 static bool can_leave(Stores *s, const GpInst *inst, GpPipeStore *out) {
-    const GpValue *tensor = inst->operands[0], *v = inst->operands[1];
-    int a[2];
-    if (tensor->inst || tensor->region != s->e->fn->body)
-        return false;
-    const GpIrParam *param = &s->e->fn->params[tensor->index];
+    const GpValue *v = inst->operands[1];
     const GpShape *shape = &v->type->shape;
-    if (inst->part || !param->is_unique || !param->aligned16 || !param->unit_stride || shape->rank > GP_PIPE_MOST_RANK ||
-        gp_elem_info[v->type->elem].bits != 16 || !gp_feed_axes(shape, a) || a[1] != shape->rank - 1)
+    GpPipeTensor t;
+    int a[2];
+    if (inst->part || !gp_pipe_tensor(s->e, inst, &t) || !t.param->is_unique || gp_elem_info[v->type->elem].bits != 16 ||
+        !gp_feed_axes(shape, a) || a[1] != shape->rank - 1)
         return false;
     while (v->inst && v->inst->op == GpOp_Reshape && gp_feed_drops_units(v->inst))
         v = v->inst->operands[0];

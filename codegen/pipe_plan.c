@@ -25,16 +25,17 @@ static void widen_panels(GpFeed *f) {
 
 /* Why the accelerator cannot bring the load's tile. */
 static GpUnpiped ask_load(const GpEmit *e, const GpInst *load, GpFeed *out) {
-    const GpIrParam *p = gp_feed_tensor(e, load);
-    if (!p)
+    GpPipeTensor t;
+    bool is_reached = gp_pipe_tensor(e, load, &t);
+    if (!t.param)
         return GpUnpiped_Made;
-    if (p->is_written)
+    if (t.param->is_written)
         return GpUnpiped_Written;
-    if (!p->aligned16 || !p->unit_stride)
+    if (!t.param->aligned16 || !t.param->unit_stride)
         return GpUnpiped_Unaligned;
     if (load->part)
         return GpUnpiped_Rows;
-    bool is_box = load->imm.u == 0 && load->results[0]->type->shape.rank <= GP_PIPE_MOST_RANK &&
+    bool is_box = load->imm.u == 0 && is_reached &&
                   gp_feed_set_panels(out, load->results[0]->type) && out->lines <= GP_PIPE_MOST_LINES;
     if (is_box && out->panels > 1)
         widen_panels(out);

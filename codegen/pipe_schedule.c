@@ -69,7 +69,8 @@ static uint8_t operand_axes(Dependence *d, const GpInst *inst, uint32_t count) {
     for (uint32_t k = 0; k < count; k++)
         if (inst->operands[k]->type->kind == GpIrType_Scalar)
             axes |= axes_of(d, inst->operands[k]);
-    return axes;
+    const GpInst *part = count ? inst->operands[0]->inst : NULL;
+    return part && part->op == GpOp_Window ? axes | operand_axes(d, part, part->operand_count) : axes;
 }
 
 static uint8_t load_axes(Dependence *d, const GpInst *load) {
@@ -102,9 +103,8 @@ typedef struct Repeat {
 } Repeat;
 
 static bool reads_only(const Repeat *r, const GpInst *inst) {
-    const GpValue *tensor = inst->operands[0];
-    return tensor->type->kind == GpIrType_Tensor && !tensor->inst &&
-           !r->fn->params[tensor->index].is_written;
+    const GpIrParam *p = gp_ir_root_param(r->fn, inst->operands[0]);
+    return p && !p->is_written;
 }
 
 /* May two blocks make the same tile? */
@@ -142,7 +142,7 @@ static bool splits_lines(const GpEmit *e, const GpPipe *p) {
         if (!f->group->channel->is_ring)
             continue;
         all += (uint64_t)f->lines * bytes;
-        if (bytes >= GP_FEED_LINE_BYTES && gp_feed_tensor(e, f->load)->splits_lines)
+        if (bytes >= GP_FEED_LINE_BYTES && gp_ir_root_param(e->fn, f->load->operands[0])->splits_lines)
             split += (uint64_t)f->lines * bytes;
     }
     return 2 * split > all;

@@ -67,17 +67,19 @@ static void mark_param(Slice *s, const GpInst *owner, uint32_t k) {
 static bool can_compute(const Slice *s, const GpValue *v, const GpInst *inst) {
     GpEffect effect = gp_ir_effect(inst);
     int64_t numel = 1;
+    if (gp_ir_is_window(v))
+        return true;
     if (v->type->kind == GpIrType_Tile && (!gp_shape_numel(&v->type->shape, &numel) || inst->region_count))
         return false;
     if (inst->op == GpOp_LoadTile) {
-        const GpIrParam *p = gp_feed_tensor(s->e, inst);
+        const GpIrParam *p = gp_ir_root_param(s->e->fn, inst->operands[0]);
         return numel == 1 && p && !p->is_written;
     }
     return numel == 1 && (effect == GpEffect_Pure || effect == GpEffect_Control || inst->op == GpOp_CheckIndex);
 }
 
 static void mark_value(Slice *s, const GpValue *v) {
-    if (s->pipe->in_slice[v->id] || v->type->kind == GpIrType_Tensor)
+    if (s->pipe->in_slice[v->id] || (v->type->kind == GpIrType_Tensor && !gp_ir_is_window(v)))
         return;
     s->pipe->in_slice[v->id] = true;
     const GpInst *inst = v->inst ? v->inst : v->region->owner;
@@ -105,7 +107,7 @@ bool gp_pipe_slice(GpEmit *e, GpPipe *p) {
     for (uint32_t i = 0; i < p->feeds.count; i++) {
         const GpInst *load = p->feeds.at[i].load;
         mark_inst(&s, load);
-        for (uint32_t k = 1; k < load->operand_count; k++)
+        for (uint32_t k = 0; k < load->operand_count; k++)
             mark_value(&s, load->operands[k]);
     }
     for (const GpInst *jump; (jump = gp_pipe_next_jump(p, e->fn->body));) {

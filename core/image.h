@@ -42,7 +42,15 @@ typedef struct GpImageMap {
     uint8_t rank;
     uint32_t box[GP_MAX_RANK]; /* elements, in the tensor's axis order, outermost first */
     uint8_t swizzle;           /* bytes: 0, 32, 64 or 128 */
+    uint8_t slices;            /* what is seen are slices on this axis, counted from 1; 0: the whole */
 } GpImageMap;
+
+/* Of slices a map has two axes more, behind the tensor's. The sliced one ends at END elements, whatever it has: a slice of
+** n rows from row s on has its row r at r + END - n, so that what is beyond it is beyond the axis. The first one more, of
+** the same stride, is at s + n. The last, of 2^34 elements less that stride, is at END, which is 2^64 bytes or a multiple
+** less END rows: addresses wrap, and both cancel. As Triton's ragged descriptors (triton/tools/ragged_tma.py). */
+#define GP_MAP_SLICE_END 0x40000000
+#define GP_MAP_SLICE_MORE 2 /* axes */
 
 /* First failed check of a launch. In memory that host and device both see; zero before the
 ** launch. A failing thread moves `state` 0 -> 1 by compare-and-swap, fills the rest, stores 2.

@@ -95,7 +95,7 @@ static bool literal_axis(const TileCall *c, uint32_t i, uint8_t rank, uint8_t *o
     }
     GpDiag *d = gp_diag(c->b->c->diags, GpDiag_G0253, lit->span, c->fn->name->name);
     if (is_lit)
-        gp_primary_label(d, "a tile of rank %u has the axes 0 to %u", rank, rank ? rank - 1 : 0);
+        gp_primary_label(d, "rank %u has the axes 0 to %u", rank, rank ? rank - 1 : 0);
     else
         gp_primary_label(d, "the dimension argument must be an integer literal");
     return false;
@@ -245,6 +245,18 @@ static void check_strides(const TileCall *c) {
                            gp_plural(strides.rank), shape.rank));
 }
 
+/* The extent of the sliced axis is the launch's to say. */
+static void check_slice(const TileCall *c) {
+    GpDims x;
+    uint8_t axis;
+    if (!dims_of(c, 0, &x) || !literal_axis(c, 1, x.rank, &axis))
+        return;
+    x.dim[axis] = gp_const_dynamic(c->b->c->types);
+    TileCall of = *c;
+    of.ret = gp_zonk(c->b->c, c->ret)->inner;
+    give(&of, &x);
+}
+
 /* (i32, ..) with an entry for each axis of argument 0, as the result. */
 static void check_parts(const TileCall *c) {
     GpDims x;
@@ -306,6 +318,7 @@ static const Rule rules[] = {
     {GpIntrinsic_IndexParts, check_parts},            {GpIntrinsic_WithBounds, check_bounds},
     {GpIntrinsic_BoundedLoad, check_bounds},          {GpIntrinsic_BoundedStore, check_store_index},
     {GpIntrinsic_MappedStore, check_store_index},     {GpIntrinsic_MakeTensor, check_strides},          {GpIntrinsic_PartitionPadded, check_partition},   {GpIntrinsic_PartitionPermuted, check_partition},
+    {GpIntrinsic_TensorSlice, check_slice},
 };
 
 void gp_body_check_tile_call(GpBody *b, const GpDef *fn, GpNode *receiver, const GpNodeList *args,

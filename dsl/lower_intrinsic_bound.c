@@ -61,6 +61,13 @@ void gp_tile_require(GpLower *lo, const GpLowerCall *call, const GpTileNeed *nee
     inst->site = gp_ir_add_site(lo->fn, GpCheck_Require, 0, call->span, need->what);
 }
 
+void gp_tile_require_within(GpLower *lo, const GpLowerCall *call, GpValue *value, GpValue *limit, const char *what) {
+    GpValue *from_zero = gp_build_cmp(&lo->b, GpPred_Le, gp_build_int(&lo->b, GpElem_I32, 0), value);
+    GpValue *to_limit = gp_build_cmp(&lo->b, GpPred_Le, value, limit);
+    GpTileNeed need = {gp_build2(&lo->b, GpOp_And, from_zero, to_limit), value, limit, what};
+    gp_tile_require(lo, call, &need);
+}
+
 GpVal gp_lower_DimValue(GpLower *lo, const GpLowerCall *call) {
     return gp_call_result(lo, call, gp_call_scalar(lo, call, 0));
 }

@@ -95,21 +95,12 @@ static bool check_known_range(GpLower *lo, const GpLowerCall *call, uint32_t axi
     return true;
 }
 
-/* 0 <= value <= limit */
-static void require_within(GpLower *lo, const GpLowerCall *call, GpValue *value, GpValue *limit,
-                           const char *what) {
-    GpValue *from_zero = gp_build_cmp(&lo->b, GpPred_Le, number(lo, 0), value);
-    GpValue *to_limit = gp_build_cmp(&lo->b, GpPred_Le, value, limit);
-    GpTileNeed need = {build2(lo, GpOp_And, from_zero, to_limit), value, limit, what};
-    gp_tile_require(lo, call, &need);
-}
-
 /* 0 <= first <= first + len <= count */
 static void require_range(GpLower *lo, const GpLowerCall *call, uint32_t axis, GpValue *first,
                           GpValue *len, GpValue *count) {
-    require_within(lo, call, first, count,
+    gp_tile_require_within(lo, call, first, count,
                    gp_arena_printf(lo->arena, "that the range on axis %u starts within its tiles", axis));
-    require_within(lo, call, len, build2(lo, GpOp_Sub, count, first),
+    gp_tile_require_within(lo, call, len, build2(lo, GpOp_Sub, count, first),
                    gp_arena_printf(lo->arena, "that the range on axis %u ends within its tiles", axis));
 }
 

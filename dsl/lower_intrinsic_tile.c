@@ -69,24 +69,31 @@ bool gp_tile_is_multiple(GpLower *lo, GpValue *tensor, uint32_t axis, int64_t of
     return false;
 }
 
-GpValue *gp_tile_dim(GpLower *lo, GpValue *tensor, uint32_t axis) {
-    Extent x;
-    tensor = gp_lower_resolve(tensor);
-    if (find_extent(lo, tensor, axis, &x)) {
-        tensor = argument(lo, x.param);
-        axis = x.axis;
-    }
+GpValue *gp_tile_own_dim(GpLower *lo, GpValue *tensor, uint32_t axis) {
     int64_t known = tensor->type->shape.dim[axis];
     if (known != GP_DYNAMIC)
         return gp_build_int(&lo->b, GpElem_I32, known);
     if (tensor->inst && tensor->inst->op == GpOp_MakeTensor)
         return tensor->inst->operands[1 + axis];
-    if (tensor->inst && tensor->inst->op == GpOp_Window)
-        return tensor->inst->operands[1 + tensor->type->shape.rank + axis];
     const GpIrType *t = gp_ir_scalar(lo->fn, GpElem_I32);
     GpInst *inst = gp_build(&lo->b, GpOp_Dim, &tensor, 1, &t, 1);
     inst->axis = (uint8_t)axis;
     return inst->results[0];
+}
+
+static bool is_dim(const GpValue *v, const GpValue *tensor, uint32_t axis) {
+    return v->inst && v->inst->op == GpOp_Dim && v->inst->operands[0] == tensor && v->inst->axis == axis;
+}
+
+GpValue *gp_tile_dim(GpLower *lo, GpValue *tensor, uint32_t axis) {
+    Extent x;
+    tensor = gp_lower_resolve(tensor);
+    if (find_extent(lo, tensor, axis, &x))
+        return gp_tile_own_dim(lo, argument(lo, x.param), x.axis);
+    if (!gp_ir_is_window(tensor))
+        return gp_tile_own_dim(lo, tensor, axis);
+    GpValue *from = tensor->inst->operands[0], *extent = tensor->inst->operands[1 + tensor->type->shape.rank + axis];
+    return is_dim(extent, from, axis) ? gp_tile_dim(lo, from, axis) : extent;
 }
 
 enum { OPERANDS_MAX = GP_MAX_RANK + 3 };

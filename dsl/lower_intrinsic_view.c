@@ -145,6 +145,34 @@ bool gp_tile_own(GpLower *lo, const GpLowerCall *call, const GpValue *tensor, Gp
     return true;
 }
 
+/* Part of a tensor: starts, then extents, behind operand 0. */
+static GpValue *window(GpLower *lo, GpValue **operands, const GpShape *shape) {
+    const GpIrType *t = gp_ir_tensor(lo->fn, operands[0]->type->elem, shape);
+    return gp_build(&lo->b, GpOp_Window, operands, 1 + 2 * (uint32_t)shape->rank, &t, 1)->results[0];
+}
+
+GpVal gp_lower_TensorSlice(GpLower *lo, const GpLowerCall *call) {
+    GpShape own, shape = gp_lower_adt_shape(lo, call->type->inner);
+    uint32_t axis, rank = (uint32_t)shape.rank;
+    GpValue *tensor = gp_lower_resolve(gp_call_scalar(lo, call, 0)), *operands[1 + 2 * GP_MAX_RANK] = {tensor};
+    if (gp_tile_own(lo, call, tensor, &own) && lo->fn->params[tensor->index].is_written) {
+        gp_lower_refuse(lo, call->span, "a slice of a `&mut Tensor`, which is the block's own tile");
+        return gp_lower_undef(lo, call->type);
+    }
+    if (!gp_tile_const_axis(lo, call, 1, rank, &axis))
+        return gp_lower_undef(lo, call->type);
+    GpValue *start = gp_call_scalar(lo, call, 2), *end = gp_call_scalar(lo, call, 3);
+    for (uint32_t i = 0; i < rank; i++) {
+        operands[1 + i] = gp_build_int(&lo->b, GpElem_I32, 0);
+        operands[1 + rank + i] = gp_tile_own_dim(lo, tensor, i);
+    }
+    gp_tile_require_within(lo, call, end, operands[1 + rank + axis], "that a slice ends within the tensor");
+    gp_tile_require_within(lo, call, start, end, "that a slice does not start behind its end");
+    operands[1 + axis] = start;
+    operands[1 + rank + axis] = gp_build2(&lo->b, GpOp_Sub, end, start);
+    return gp_call_result(lo, call, window(lo, operands, &shape));
+}
+
 /* The block's own tile as a tensor, for smaller tiles that do not divide it: a store beyond it is
 ** dropped, as one beyond the tensor. */
 static GpValue *own_window(GpLower *lo, GpValue *tensor, const GpShape *own) {
@@ -159,8 +187,7 @@ static GpValue *own_window(GpLower *lo, GpValue *tensor, const GpShape *own) {
         operands[1 + i] = at;
         operands[1 + rank + i] = gp_build2(&lo->b, GpOp_Min, size, rest);
     }
-    const GpIrType *t = gp_ir_tensor(lo->fn, tensor->type->elem, &any);
-    return gp_build(&lo->b, GpOp_Window, operands, 1 + 2 * rank, &t, 1)->results[0];
+    return window(lo, operands, &any);
 }
 
 static bool read_padding(GpLower *lo, const GpLowerCall *call, View *v) {

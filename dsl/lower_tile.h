@@ -8,6 +8,8 @@
 /* ---- lower_intrinsic_tile.c */
 GpValue *gp_tile_axis_op(GpLower *lo, GpOp op, uint32_t axis);
 GpValue *gp_tile_dim(GpLower *lo, GpValue *tensor, uint32_t axis);
+/* Of itself, though a precondition says that it is another's too. */
+GpValue *gp_tile_own_dim(GpLower *lo, GpValue *tensor, uint32_t axis);
 /* A precondition says that the extent is a multiple of `of`. */
 bool gp_tile_is_multiple(GpLower *lo, GpValue *tensor, uint32_t axis, int64_t of);
 GpValue *gp_tile_reshape(GpLower *lo, GpValue *x, const GpShape *shape);
@@ -57,6 +59,8 @@ typedef struct GpTileNeed {
 } GpTileNeed;
 /* Reports at run time what is needed unless it holds; the block ends there. */
 void gp_tile_require(GpLower *lo, const GpLowerCall *call, const GpTileNeed *need);
+/* 0 <= value <= limit */
+void gp_tile_require_within(GpLower *lo, const GpLowerCall *call, GpValue *value, GpValue *limit, const char *what);
 
 /* ---- lower_intrinsic_ptr.c */
 /* The one address of a pointer tile of rank 0. */

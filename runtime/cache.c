@@ -71,7 +71,7 @@ static void put_image(GpText *t, const GpImage *m) {
     for (uint32_t i = 0; i < m->map_count; i++) {
         const GpImageMap *map = &m->maps[i];
         put_u32(t, (uint32_t)map->elem);
-        put_u32(t, (uint32_t)(map->arg | map->rank << 8 | map->swizzle << 16));
+        put_u32(t, (uint32_t)(map->arg | map->rank << 8 | map->swizzle << 16 | map->slices << 24));
         for (int a = 0; a < map->rank; a++)
             put_u32(t, map->box[a]);
     }
@@ -164,7 +164,8 @@ static void get_map(Reader *r, GpImageMap *map) {
     map->arg = (uint8_t)packed;
     map->rank = (uint8_t)(packed >> 8);
     map->swizzle = (uint8_t)(packed >> 16);
-    r->is_bad |= map->rank > GP_MAX_RANK;
+    map->slices = (uint8_t)(packed >> 24);
+    r->is_bad |= map->rank > GP_MAX_RANK || map->slices >= GP_MAX(map->rank, 1);
     for (int a = 0; a < map->rank && !r->is_bad; a++)
         map->box[a] = get_u32(r);
 }

@@ -90,20 +90,39 @@ static GpCuMapSwizzle swizzle_of(const GpImageMap *map) {
                                 : GpCu_MapSwizzle0;
 }
 
+enum { MOST_AXES = GP_MAX_RANK + GP_MAP_SLICE_MORE, INVALID_VALUE = 1 };
+
+/* See GP_MAP_SLICE_END. False: the axis is too long, or its stride is. */
+static bool add_slice_axes(const GpImageMap *map, uint64_t *dims, uint64_t *strides, uint32_t *rank) {
+    uint32_t at = map->rank - (uint32_t)map->slices;
+    uint64_t stride = strides[at - 1], whole = (uint64_t)gp_elem_info[map->elem].bytes << 34;
+    if (dims[at] > GP_MAP_SLICE_END || stride > whole)
+        return false;
+    dims[at] = GP_MAP_SLICE_END;
+    strides[*rank - 1] = stride;
+    strides[*rank] = whole - stride;
+    for (int i = 0; i < GP_MAP_SLICE_MORE; i++)
+        dims[(*rank)++] = INT32_MAX;
+    return true;
+}
+
 /* The driver counts axes from the innermost and leaves out its stride. */
 static GpCuResult encode(GpCuda *cu, const GpImageMap *map, const GpTensor *t,
                          GpCuTensorMap *out) {
-    uint64_t dims[GP_MAX_RANK], strides[GP_MAX_RANK];
-    uint32_t box[GP_MAX_RANK], steps[GP_MAX_RANK];
-    uint8_t rank = map->rank;
-    for (int i = 0; i < rank; i++) {
-        int axis = rank - 1 - i;
+    uint64_t dims[MOST_AXES], strides[MOST_AXES];
+    uint32_t box[MOST_AXES], steps[MOST_AXES];
+    uint32_t rank = map->rank;
+    for (uint32_t i = 0; i < MOST_AXES; i++)
+        box[i] = steps[i] = 1;
+    for (uint32_t i = 0; i < rank; i++) {
+        uint32_t axis = rank - 1 - i;
         dims[i] = (uint64_t)t->shape.dim[axis];
         box[i] = map->box[axis];
-        steps[i] = 1;
         if (i > 0)
             strides[i - 1] = (uint64_t)(t->stride[axis] * gp_elem_info[t->elem].bytes);
     }
+    if (map->slices && !add_slice_axes(map, dims, strides, &rank))
+        return INVALID_VALUE;
     return cu->encode_tiled(out, map_types[map->elem], rank,
                             (void *)(uintptr_t)gp_tensor_address(t), dims, strides, box, steps,
                             GpCu_MapPlain, swizzle_of(map), GpCu_MapPromote256, GpCu_MapFillZero);

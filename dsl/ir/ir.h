@@ -283,6 +283,9 @@ uint32_t *gp_ir_count_uses(const GpIrFn *fn, GpArena *arena);
 GpEffect gp_ir_effect(const GpInst *inst);
 /* Both are of one operation: their attributes are equal. */
 bool gp_ir_same_attrs(const GpInst *a, const GpInst *b);
+bool gp_ir_is_window(const GpValue *v);
+/* The parameter that the tensor is, or a window of; NULL: the kernel made it. */
+const GpIrParam *gp_ir_root_param(const GpIrFn *fn, const GpValue *tensor);
 /* Two tensors may have an element in common: windows of one, or neither is a parameter that says
 ** that nothing else reaches its elements. */
 bool gp_ir_may_alias(const GpIrFn *fn, const GpValue *a, const GpValue *b);

@@ -60,10 +60,18 @@ bool gp_ir_attr_is_silent(const GpInst *inst, GpIrAttr attr) {
     return form == GpIrForm_Flag && !*(const bool *)gp_ir_attr_at(inst, attr);
 }
 
+bool gp_ir_is_window(const GpValue *v) { return v->inst && v->inst->op == GpOp_Window; }
+
 static const GpValue *root_of(const GpValue *tensor) {
-    while (tensor->inst && tensor->inst->op == GpOp_Window)
+    while (gp_ir_is_window(tensor))
         tensor = tensor->inst->operands[0];
     return tensor;
+}
+
+const GpIrParam *gp_ir_root_param(const GpIrFn *fn, const GpValue *tensor) {
+    tensor = root_of(tensor);
+    bool is_argument = tensor->type->kind == GpIrType_Tensor && !tensor->inst && tensor->region == fn->body;
+    return is_argument ? &fn->params[tensor->index] : NULL;
 }
 
 static bool is_unique(const GpIrFn *fn, const GpValue *v) {

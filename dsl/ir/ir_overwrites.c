@@ -103,14 +103,27 @@ uint64_t gp_ir_overwrites(const GpIrFn *fn) {
 
 /* ---- Written at all ---------------------------------------------------------------------------- */
 
-static bool derives_address(GpOp op) {
-    return op == GpOp_Window || op == GpOp_MakeTensor || op == GpOp_TensorBase || op == GpOp_PtrAdd ||
-           op == GpOp_PtrToInt || op == GpOp_IntToPtr;
+typedef struct Origin {
+    GpIrFn *fn;
+    GpMap seen;        /* values */
+    bool is_of_region; /* a region gave it */
+} Origin;
+
+/* How many of the first operands it may be derived from: an address is also a number, to be computed with. */
+static uint32_t sources(const GpInst *inst) {
+    GpOp op = inst->op;
+    if (op == GpOp_Window || op == GpOp_MakeTensor || op == GpOp_PtrAdd) return 1;
+    bool is_number = gp_op_info[op].effect == GpEffect_Pure && op != GpOp_Dim && op != GpOp_Stride;
+    return is_number ? inst->operand_count : 0;
 }
 
-static void mark_origin(GpIrFn *fn, const GpValue *v) {
-    while (v->inst && derives_address(v->inst->op)) v = v->inst->operands[0];
-    if (arg_of(fn, v) >= 0) fn->params[v->index].is_written = true;
+static void mark_origin(Origin *o, const GpValue *v) {
+    if (gp_map_has(&o->seen, v)) return;
+    gp_map_set(o->fn->arena, &o->seen, v, NULL);
+    bool has_address = v->type->kind == GpIrType_Tensor || v->type->kind == GpIrType_Ptr;
+    if (has_address && arg_of(o->fn, v) >= 0) o->fn->params[v->index].is_written = true;
+    o->is_of_region |= v->inst ? v->inst->region_count > 0 : v->region != o->fn->body;
+    for (uint32_t i = 0; v->inst && i < sources(v->inst); i++) mark_origin(o, v->inst->operands[i]);
 }
 
 /* An address that a region gave may be any that was taken. */
@@ -119,13 +132,10 @@ static void mark_taken(GpInst *inst, void *ud) {
 }
 
 static void mark(GpInst *inst, void *ud) {
-    GpIrFn *fn = ud;
+    Origin o = {.fn = ud};
     if (gp_op_info[inst->op].effect != GpEffect_Write || !inst->operand_count) return;
-    const GpValue *v = inst->operands[0];
-    while (v->inst && derives_address(v->inst->op)) v = v->inst->operands[0];
-    mark_origin(fn, v);
-    bool is_of_region = v->inst ? v->inst->region_count > 0 : v->region != fn->body;
-    if (is_of_region) gp_ir_walk(fn, GpWalk_Before, mark_taken, fn);
+    mark_origin(&o, inst->operands[0]);
+    if (o.is_of_region) gp_ir_walk(o.fn, GpWalk_Before, mark_taken, &o);
 }
 
 void gp_ir_mark_written(GpIrFn *fn) { gp_ir_walk(fn, GpWalk_Before, mark, fn); }

@@ -8,6 +8,18 @@ bool gp_sig_Dim(V *v, I *inst) {
            need(v, inst, is_scalar(out(inst), GpElem_I32), "the result is an i32");
 }
 
+/* Operands from `first` on; those that the result's type has are constants. */
+static bool has_extents(V *v, I *inst, uint32_t first) {
+    const GpShape *shape = &out(inst)->shape;
+    for (uint32_t i = 0; i < (uint32_t)shape->rank; i++) {
+        GpScalar extent;
+        if (shape->dim[i] != GP_DYNAMIC &&
+            !(gp_ir_const(inst->operands[first + i], &extent) && extent.i == shape->dim[i]))
+            return gp_ir_refuse(v, inst, "an extent is another than the type says");
+    }
+    return true;
+}
+
 bool gp_sig_MakeTensor(V *v, I *inst) {
     if (!need(v, inst, inst->operand_count >= 1 && inst->result_count == 1,
               "it takes an address and gives a tensor"))
@@ -18,16 +30,11 @@ bool gp_sig_MakeTensor(V *v, I *inst) {
                            in(inst, 0)->elem == t->elem && inst->operand_count == 1 + 2 * rank,
               "it makes a tensor of the address's element type of extents and strides"))
         return false;
-    for (uint32_t i = 0; i < rank; i++) {
-        GpScalar extent;
+    for (uint32_t i = 0; i < rank; i++)
         if (!is_scalar(in(inst, 1 + i), GpElem_I32) ||
             !is_scalar(in(inst, 1 + rank + i), GpElem_I64))
             return gp_ir_refuse(v, inst, "extents are i32 and strides i64");
-        if (t->shape.dim[i] != GP_DYNAMIC &&
-            !(gp_ir_const(inst->operands[1 + i], &extent) && extent.i == t->shape.dim[i]))
-            return gp_ir_refuse(v, inst, "an extent is another than the type says");
-    }
-    return true;
+    return has_extents(v, inst, 1);
 }
 
 bool gp_sig_TensorBase(V *v, I *inst) {
@@ -54,14 +61,12 @@ bool gp_sig_Window(V *v, I *inst) {
     bool fits = from->kind == GpIrType_Tensor && to->kind == GpIrType_Tensor &&
                 from->elem == to->elem && to->shape.rank == rank &&
                 inst->operand_count == 1 + 2 * rank;
-    for (uint32_t i = 0; fits && i < rank; i++)
-        fits = to->shape.dim[i] == GP_DYNAMIC;
-    if (!need(v, inst, fits, "it keeps element type and rank, and its extents are dynamic"))
+    if (!need(v, inst, fits, "it keeps element type and rank"))
         return false;
     for (uint32_t i = 1; i < inst->operand_count; i++)
         if (!is_scalar(in(inst, i), GpElem_I32))
             return gp_ir_refuse(v, inst, "starts and extents are i32");
-    return true;
+    return has_extents(v, inst, 1 + rank);
 }
 
 /* Tile coordinates from operand `first` on, then perhaps a mask. */

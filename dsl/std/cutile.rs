@@ -79,6 +79,8 @@ pub mod core {
         pub fn partition_mut<const R: [i32; N]>(&mut self, shape: Shape<R>) -> PartitionMut<E, R>;
         #[intrinsic = "PartitionFull"]
         pub unsafe fn partition_full_mut<const R: [i32; N]>(&self, shape: Shape<R>) -> PartitionMut<E, R>;
+        #[intrinsic = "TensorSlice"]
+        pub fn slice<const R: [i32; N]>(&self, axis: i32, start: i32, end: i32) -> &Tensor<E, R>;
         #[intrinsic = "TensorShape"]
         pub fn shape(&self) -> Shape<'static, S>;
         #[intrinsic = "TensorAddress"]

@@ -26,6 +26,17 @@ unsafe fn count(bins: *mut i32, x: &Tensor<i32, {[-1]}>, n: i32) {
     let b = tile_to_pointer(s);
 }
 //@ call count{grid = 2}(tensor i32 [16], tensor i32 [32], 13)
+// What is stored to is written, by numbers too.
+#[tile]
+unsafe fn written<const B: i32>(a: &Tensor<f32, {[-1]}>, b: &Tensor<f32, {[-1]}>, c: &Tensor<f32, {[-1]}>, n: i32) {
+    let shape: Shape<{[-1]}> = Shape::<{[-1]}> { dims: &[a.shape()[0] - n] };
+    let v = make_tensor_view(get_tensor_base(b).offset(n), shape, const_array![1], new_token_unordered());
+    v.partition_full_mut(shape![B]).store(a.load_tile(shape![B], [0]), [0]);
+    let number: Tile<i64, {[]}> = ptr_to_int(get_tensor_base(c));
+    let q: PointerTile<*mut f32, {[]}> = int_to_ptr(number + scalar_to_tile(8i64));
+    let token = store_ptr_tko(q, scalar_to_tile(1.0f32), ordering::Weak, None::<scope::TileBlock>, None, None, Latency::<0>);
+}
+//@ call written{B = 8, grid = 1}(tensor f32 [16], tensor f32 [16], tensor f32 [16], 3)
 // CHECK: fn @scale
 // CHECK: %out: ptr<f32, global> base 0 written aligned16
 // CHECK: %t = gather[weak, block] %x, %[[AT:[0-9]+]], %mask, %{{[0-9]+}} : tile<8 x f32>
@@ -38,3 +49,7 @@ unsafe fn count(bins: *mut i32, x: &Tensor<i32, {[-1]}>, n: i32) {
 // CHECK: %cas = atomic_cas[acquire, device] %bins
 // CHECK: int_to_ptr %{{[0-9]+}} : ptr<i32, global>
 // CHECK: %b = int_to_ptr
+// CHECK: fn @written
+// CHECK-NEXT: %a: tensor<? x f32> base 0 unique
+// CHECK-NEXT: %b: tensor<? x f32> base 1 written unique
+// CHECK-NEXT: %c: tensor<? x f32> base 2 written unique

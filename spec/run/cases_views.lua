@@ -1,4 +1,4 @@
--- Views of tensors in tile kernels: tensors that kernels make of pointers, against plain Lua.
+-- Views of tensors in tile kernels: slices, and tensors that kernels make of pointers, against plain Lua.
 local gpu = require "gpulua"
 local matrix = require "matrix"
 
@@ -227,9 +227,78 @@ local KERNELS = [[
       y.partition_full_mut(shape![8]).store(tile + 1.0, [0]);
       x.partition_full_mut(shape![8]).store(x.partition(shape![8]).load([0]) * 2.0, [0]);
   }
+  fn at(t: &Tensor<i32, {[-1]}>, i: i32) -> i32 { tile_to_scalar(t.load_tile(shape![1], [i]).reshape(shape![])) }
+  // Each block's rows begin and end anywhere.
+  #[tile]
+  fn sliced(z: &mut Tensor<f32, {[4, 8]}>, x: &Tensor<f32, {[-1, -1]}>, ends: &Tensor<i32, {[-1]}>) {
+      let b = program_id(0);
+      let p = x.slice(0, at(ends, b), at(ends, b + 1)).partition(shape![4, 8]);
+      let mut sum = constant(0.0f32, shape![4, 8]);
+      for i in 0..num_tiles(&p, 0) { sum = sum * 3.0f32 + p.load([i, program_id(1)]); }
+      z.store(sum);
+  }
+  #[tile]
+  unsafe fn spread(z: &Tensor<i32, {[-1, -1]}>, ends: &Tensor<i32, {[-1]}>) {
+      let b = program_id(0);
+      let mut m = z.slice(0, at(ends, b), at(ends, b + 1)).partition_full_mut(shape![4, 8]);
+      for i in 0..num_tiles(&m, 0) { m.store(constant(1i32, shape![4, 8]) * (b * 100 + i), [i, program_id(1)]); }
+  }
+  // Of a slice, of columns, and all of an axis, whose extent stays known.
+  fn wide(t: &Tensor<i32, {[-1, 16]}>) -> Tile<i32, {[2, 16]}> { t.load_tile(shape![2, 16], [0, 0]) }
+  #[tile]
+  fn corner(z: &mut Tensor<i32, {[2, 16]}>, x: &Tensor<i32, {[-1, 16]}>, row: i32, column: i32) {
+      let rows = x.slice(0, row, x.shape()[0]);
+      let columns = rows.slice(1, column, column + 3);
+      let none: &Tensor<i32, {[-1, 16]}> = x.slice(0, row, row);
+      z.store(wide(rows) * 1000 + columns.load_tile(shape![2, 16], [0, 0]) + wide(none) + columns.shape()[1] * 100000 + rows.shape()[0] * 1000000);
+  }
 ]]
 
 local checks = {}
+
+-- Nothing of the tensor is in front of a slice or beyond it.
+function checks.slices(h, k)
+  local ends, rows, columns = { 1, 8, 8, 9, 21, 22 }, 23, 11
+  local x, te = gpu.arange(rows * columns):reshape { rows, columns }, gpu.from_table(ends, "i32")
+  local blocks = #ends - 1
+  local z, y = gpu.zeros { 4 * blocks, columns }, gpu.full({ rows, columns }, -1, "i32")
+  k.sliced(z:tiles { 4, 8 }, x, te):sync()
+  k.spread:with { grid = { blocks, 2 } }(y, te):sync()
+  for b = 1, blocks do
+    for r = 0, 3 do
+      for c = 0, columns - 1 do
+        local want = 0
+        for first = ends[b], ends[b + 1] - 1, 4 do
+          want = want * 3 + (first + r < ends[b + 1] and (first + r) * columns + c or 0)
+        end
+        local got = z[{ 4 * b - 3 + r, c + 1 }]
+        h.check(got == want, "slice %d, row %d, column %d: %s, expected %s", b, r, c, got, want)
+      end
+    end
+  end
+  for r = 0, rows - 1 do
+    local want = -1
+    for b = 1, blocks do
+      if r >= ends[b] and r < ends[b + 1] then want = (b - 1) * 100 + (r - ends[b]) // 4 end
+    end
+    for c = 1, columns do h.check(y[{ r + 1, c }] == want, "row %d of slices: %s, expected %d", r, y[{ r + 1, c }], want) end
+  end
+  local wide, part = gpu.arange(5 * 16, "i32"):reshape { 5, 16 }, gpu.zeros({ 2, 16 }, "i32")
+  for row, column in pairs { [0] = 0, [1] = 5, [4] = 13 } do
+    k.corner(part:tiles { 2, 16 }, wide, row, column):sync()
+    for r = 0, 1 do
+      for c = 0, 15 do
+        local is_in, at = row + r < 5, (row + r) * 16
+        local want = (is_in and (at + c) * 1000 + (c < 3 and at + column + c or 0) or 0) + 300000 + (5 - row) * 1000000
+        h.check(part[{ r + 1, c + 1 }] == want, "corner %d %d: %s, expected %d", r, c, part[{ r + 1, c + 1 }], want)
+      end
+    end
+  end
+  for what, wrong in pairs { ["ends within the tensor"] = { 1, 24 }, ["start behind its end"] = { 9, 8 }, ["not start"] = { -1, 8 } } do
+    local ok, err = pcall(function() k.sliced(gpu.zeros { 4, columns }:tiles { 4, 8 }, x, gpu.from_table(wrong, "i32")):sync() end)
+    h.check(not ok and tostring(err):find(what, 1, true) and tostring(err):find "cases_views:%d+:15", "a slice that is none: %s", err)
+  end
+end
 
 -- A view of some of the columns, ragged on both axes.
 function checks.raw(h, k, wrong)
@@ -468,7 +537,7 @@ end
 
 return function(h)
   local k, wrong
-  for _, name in ipairs { "raw", "overlap", "maps", "ranges", "owned", "nested", "nested_raw", "prefix", "bounds", "globals", "raw_views", "tables", "joined" } do
+  for _, name in ipairs { "raw", "overlap", "maps", "ranges", "owned", "nested", "nested_raw", "prefix", "bounds", "globals", "raw_views", "tables", "joined", "slices" } do
     h.group("views." .. name, function()
       k = k or gpu.kernels(KERNELS, "cases_views")
       wrong = wrong or gpu.kernels((KERNELS:gsub("columns, stride%);", "columns, columns);")), "cases_views")
