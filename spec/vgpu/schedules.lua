@@ -888,5 +888,9 @@ do
   end)
 end
 
+require "schedules_groups" {
+  k = k, check = check, each_schedule = each_schedule, check_piped = check_piped, small_numbers = small_numbers, product = product, transpose = transpose,
+}
+
 print(("%d schedules ran, %d in clusters, %d were refused, %d elements, %d wrong"):format(ran, granted, refused, checks, wrong))
 os.exit(wrong == 0 and (filter or ran > 100) and 0 or 1)

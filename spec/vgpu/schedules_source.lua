@@ -599,4 +599,21 @@ return [[
       c.store(x);
       d.store(y);
   }
+  // Groups of rows that begin and end anywhere.
+  fn at(t: &Tensor<i32, {[-1]}>, i: i32) -> i32 { tile_to_scalar(t.load_tile(shape![1], [i]).reshape(shape![])) }
+  #[tile]
+  unsafe fn grouped<E: ElementType, const BM: i32, const BN: i32, const BK: i32>(
+      c: &Tensor<E, {[-1, -1]}>, a: &Tensor<bf16, {[-1, -1]}>, b: &Tensor<bf16, {[-1, -1, -1]}>, ends: &Tensor<i32, {[-1]}>) {
+      let (i, j, g) = get_tile_block_id();
+      let (start, end) = (at(ends, g), at(ends, g + 1));
+      let (pa, pb) = (a.slice(0, start, end).partition(shape![BM, BK]), b.partition(shape![1, BK, BN]));
+      if i < num_tiles(&pa, 0) {
+          let mut pc = c.slice(0, start, end).partition_full_mut(shape![BM, BN]);
+          let mut acc = constant(0.0f32, shape![BM, BN]);
+          for l in 0..num_tiles(&pa, 1) {
+              acc = mma(pa.load([i, l]), pb.load([g, l, j]).reshape(shape![BK, BN]), acc);
+          }
+          pc.store(convert_tile::<E>(acc), [i, j]);
+      }
+  }
 ]]
