@@ -134,7 +134,7 @@ static GpEmit *open_best(Compile *c, uint64_t exchange, GpImage *image) {
     bool is_spread = e->pipe && !gp_pipe_loops_jump(e) && gp_pipe_spread(e);
     if (is_moved || is_spread)
         e = open_emit(c, (GpIrFn *)(uintptr_t)e->fn, exchange, image);
-    bool is_rotated = e->pipe && !gp_pipe_loops_jump(e) && gp_pipe_skew(e);
+    bool is_rotated = e->pipe && !gp_pipe_loops_jump(e) && (gp_pipe_skew(e) || gp_pipe_ahead(e));
     bool is_split = e->pipe && gp_pipe_split(e);
     if (!is_rotated && !is_split)
         return e;

@@ -208,6 +208,10 @@ bool gp_pipe_skew(GpEmit *e);
 /* Finds the loops whose products two warpgroups issue by turns, and when a turn goes to the other. */
 void gp_pipe_find_turns(GpEmit *e, GpPipe *p);
 
+/* pipe_ahead.c: loads a product's first operand a turn ahead, in place; true when there was one that threads load. The plan is
+** void then. */
+bool gp_pipe_ahead(GpEmit *e);
+
 /* pipe_transpose.c: in place; false: there was nothing to transpose. */
 bool gp_pipe_transpose(GpIrFn *fn);
 /* pipe_split.c: makes two loops of each with products in which a comparison is known in early or in late

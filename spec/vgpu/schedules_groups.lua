@@ -1,7 +1,8 @@
--- Groups of rows that begin and end anywhere, for schedules.lua: rows of no group stay as they are.
+-- Groups of rows that begin and end anywhere, and rows in any order, for schedules.lua.
 local gpu = require "gpulua"
 
-return function(o)
+-- Rows of no group stay as they are.
+local function groups_of_rows(o)
   local ends, rows, n, depth, groups = { 3, 73, 73, 200, 263 }, 270, 72, 104, 4
   local a, b, wanted = o.small_numbers(rows, depth, 3), {}, {}
   for i = 1, rows do
@@ -27,4 +28,31 @@ return function(o)
       end)
     end
   end
+end
+
+local function any_rows(o)
+  local m, n, depth = 200, 72, 104
+  local a, bt, rows, wanted = o.small_numbers(90, depth, 3), o.small_numbers(n, depth, 4), {}, {}
+  for i = 1, m do rows[i] = i % 9 == 0 and -1 or i * 37 % 90 end
+  local none = {}
+  for j = 1, depth do none[j] = 0 end
+  for i = 1, m do wanted[i] = a[rows[i] + 1] or none end
+  wanted = o.product(wanted, bt)
+  local ta, tb, tr = gpu.from_table(a, "bf16"), gpu.from_table(o.transpose(bt), "bf16"), gpu.from_table(rows, "i32")
+  for turns = 0, 2 do
+    o.each_schedule("addressed " .. turns, { {}, { stages = 1 }, { stages = 2 }, { persistent = false }, { cluster = 2 } }, function(title, schedule)
+      local options = { BK = 64 }
+      for field, value in pairs(schedule) do options[field] = value end
+      local c, f = gpu.full({ m, n }, -7, "bf16"), o.k.addressed:with(options)
+      f(c:tiles { 128, 64 }, ta, tb, tr, turns):sync()
+      if turns == 2 then o.check(title, c:to_table(), wanted, 2 ^ -8) end
+      if turns == 0 then o.check(title, c:to_table(), gpu.zeros({ m, n }):to_table(), 0) end
+      o.check_piped(title, schedule, f:info(c:tiles { 128, 64 }, ta, tb, tr, turns))
+    end)
+  end
+end
+
+return function(o)
+  groups_of_rows(o)
+  any_rows(o)
 end

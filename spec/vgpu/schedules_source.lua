@@ -616,4 +616,21 @@ return [[
           pc.store(convert_tile::<E>(acc), [i, j]);
       }
   }
+  // The first operand at addresses, which no copy reaches: threads load it a turn ahead, in `turns` turns.
+  #[tile]
+  unsafe fn addressed<const BM: i32, const BN: i32, const BK: i32>(
+      c: &mut Tensor<bf16, {[BM, BN]}>, a: &Tensor<bf16, {[-1, -1]}>, b: &Tensor<bf16, {[-1, -1]}>, rows: &Tensor<i32, {[-1]}>, turns: i32) {
+      let pb = b.partition(shape![BK, BN]);
+      let from = get_tensor_base(a).reshape(shape![1, 1]).broadcast(shape![BM, BK]);
+      let line = rows.load_tile(shape![BM], [program_id(0)]).reshape(shape![BM, 1]).broadcast(shape![BM, BK]);
+      let depth = a.shape()[1];
+      let mut acc = constant(0.0f32, shape![BM, BN]);
+      for l in 0..turns {
+          let k = iota(shape![BK]).reshape(shape![1, BK]).broadcast(shape![BM, BK]) + l * BK;
+          let there = lt_tile(k, constant(depth, shape![BM, BK])) & ge_tile(line, constant(0, shape![BM, BK]));
+          let (t, _) = load_ptr_tko(from.offset_tile(line * depth + k), ordering::Weak, None::<scope::TileBlock>, Some(there), None, None, Latency::<0>);
+          acc = mma(t, pb.load([l, program_id(1)]), acc);
+      }
+      c.store(convert_tile::<bf16>(acc));
+  }
 ]]
