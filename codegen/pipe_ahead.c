@@ -104,6 +104,7 @@ static void build_body(const Ahead *a, GpInst *to, GpValue **map, GpValue **next
         map[a->body->params[i]->id] = params[i];
     map[a->mma->operands[0]->id] = params[1 + last];
     const GpInst *end = gp_ir_terminator(a->body);
+    gp_assert(end);
     for (const GpInst *x = a->body->first; x != end; x = x->next)
         if (x != a->mma->operands[0]->inst)
             gp_ir_copy(&b, x, map);
