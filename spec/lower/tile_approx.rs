@@ -13,5 +13,7 @@ fn modes(z: &mut Tensor<f32, {[8]}>, x: &Tensor<f32, {[-1]}>) {
 // CHECK: %full = tanh %a : tile<8 x f32>
 // CHECK: [[POWER:%[0-9]+]] = mul %near,
 // CHECK: %power = exp2_flush [[POWER]] : tile<8 x f32>
-// CHECK: %whole = exp %full : tile<8 x f32>
+// CHECK: [[FULL:%[0-9]+]] = bitcast %full : tile<8 x u32>
+// CHECK: [[SAME:%[0-9]+]] = bitcast [[FULL]] : tile<8 x f32>
+// CHECK: exp [[SAME]] : tile<8 x f32>
 // CHECK: tanh %{{[0-9]+}} : tile<8 x f32>
