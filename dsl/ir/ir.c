@@ -183,7 +183,7 @@ GpValue *gp_build_select(GpBuilder *b, GpValue *c, GpValue *x, GpValue *y) {
 }
 
 GpValue *gp_build_exp_approx(GpBuilder *b, GpValue *x) {
-    GpScalar log2_e = {.elem = x->type->elem, .f = 0x1.715476p+0};
+    GpScalar log2_e = {.elem = x->type->elem, .f = GP_LOG2_E};
     return gp_build1(b, GpOp_Exp2Flush, gp_build2(b, GpOp_Mul, x, gp_build_const(b, x->type, log2_e)));
 }
 

@@ -31,7 +31,6 @@ typedef struct Web {
     uint32_t count;
     Use *given;          /* operands that are constants and arguments, which have other users maybe */
     uint32_t given_count;
-    GpScalar factor;
     uint32_t known;      /* ids below it are of values that were there before */
     int64_t saved;       /* products */
     bool is_open;        /* something else is made of the values */
@@ -179,7 +178,7 @@ static void visit_maker(Web *w, const GpValue *v) {
 static bool is_exponent(const Web *w, const GpInst *product) {
     GpScalar value;
     Use *end, *u = uses_of(w, product->results[0], &end);
-    bool is_product = gp_ir_const(product->operands[1], &value) && value.f == w->factor.f && u != end;
+    bool is_product = gp_ir_const(product->operands[1], &value) && value.f == GP_LOG2_E && u != end;
     for (; u != end; u++)
         is_product &= u->inst->op == GpOp_Exp2Flush;
     return is_product;
@@ -223,22 +222,22 @@ static GpValue *build_number(const GpValue *like, GpBuilder *b, double v) {
     return gp_build_const(b, like->type, (GpScalar){.elem = like->type->elem, .f = v});
 }
 
-/* x times the factor. What would be infinite then, and NaN, stays: it is as far from everything else, and from
+/* x times log2 e. What would be infinite then, and NaN, stays: it is as far from everything else, and from
 ** itself the difference is zero, as before. */
-static GpValue *scale_finite(const Web *w, GpBuilder *b, GpValue *x) {
+static GpValue *scale_finite(GpBuilder *b, GpValue *x) {
     GpScalar value;
-    double most = (double)FLT_MAX / w->factor.f;
+    double most = (double)(float)((double)FLT_MAX / GP_LOG2_E);
     if (gp_ir_const(x, &value))
-        return build_number(x, b, fabs(value.f) < most ? (double)(float)(value.f * w->factor.f) : value.f);
-    GpValue *is_small = gp_build_cmp(b, GpPred_Lt, gp_build1(b, GpOp_Abs, x), build_number(x, b, (double)(float)most));
-    return gp_build_select(b, is_small, gp_build2(b, GpOp_Mul, x, build_number(x, b, w->factor.f)), x);
+        return build_number(x, b, fabs(value.f) < most ? (double)(float)(value.f * GP_LOG2_E) : value.f);
+    GpValue *is_small = gp_build_cmp(b, GpPred_Lt, gp_build1(b, GpOp_Abs, x), build_number(x, b, most));
+    return gp_build_select(b, is_small, gp_build2(b, GpOp_Mul, x, build_number(x, b, GP_LOG2_E)), x);
 }
 
-/* c, or what it repeats, times the factor. */
-static GpValue *scale_factor(const Web *w, GpBuilder *b, GpValue *c) {
+/* c, or what it repeats, times log2 e. */
+static GpValue *scale_factor(GpBuilder *b, GpValue *c) {
     if (!c->inst || c->inst->op != GpOp_Splat)
-        return scale_finite(w, b, c);
-    GpValue *one = scale_finite(w, b, c->inst->operands[0]);
+        return scale_finite(b, c);
+    GpValue *one = scale_finite(b, c->inst->operands[0]);
     return gp_build(b, GpOp_Splat, &one, 1, &c->type, 1)->results[0];
 }
 
@@ -246,11 +245,11 @@ static GpBuilder builder_at(const Web *w, GpRegion *r, GpInst *before) {
     return (GpBuilder){.fn = w->fn, .region = r, .before = before, .span = before->span};
 }
 
-/* The value times the factor, for all its users. */
+/* The value times log2 e, for all its users. */
 static void scale_value(const Web *w, GpValue *v) {
     GpRegion *r = v->inst ? v->inst->parent : v->region;
     GpBuilder b = builder_at(w, r, v->inst ? v->inst->next : r->first);
-    GpValue *by = scale_finite(w, &b, v);
+    GpValue *by = scale_finite(&b, v);
     Use *end;
     for (Use *u = uses_of(w, v, &end); u != end; u++)
         u->inst->operands[u->operand] = by;
@@ -262,7 +261,7 @@ static void scale_maker(const Web *w, GpValue *v) {
     if (inst && has_factor(inst)) {
         GpBuilder b = builder_at(w, inst->parent, inst);
         uint32_t i = find_factor(inst);
-        inst->operands[i] = scale_factor(w, &b, inst->operands[i]);
+        inst->operands[i] = scale_factor(&b, inst->operands[i]);
     } else if (!is_carried && !(inst && is_linear(inst) && inst->op != GpOp_Fma)) {
         scale_value(w, v);
     }
@@ -284,7 +283,7 @@ static void apply(Web *w) {
     for (uint32_t i = 0; i < w->given_count; i++) {
         const Use *u = &w->given[i];
         GpBuilder b = builder_at(w, u->inst->parent, u->inst);
-        u->inst->operands[u->operand] = scale_factor(w, &b, u->inst->operands[u->operand]);
+        u->inst->operands[u->operand] = scale_factor(&b, u->inst->operands[u->operand]);
     }
     for (uint32_t i = 0; i < w->count; i++) {
         Use *end;
@@ -297,7 +296,7 @@ static void apply(Web *w) {
 static void try_product(GpInst *inst, void *ud) {
     Web *w = ud;
     if (inst->op != GpOp_Mul || inst->results[0]->id >= w->known || inst->results[0]->type->elem != GpElem_F32 ||
-        !gp_ir_const(inst->operands[1], &w->factor) || w->is_seen[inst->operands[0]->id] || !is_exponent(w, inst))
+        inst->operands[0]->id >= w->known || w->is_seen[inst->operands[0]->id] || !is_exponent(w, inst))
         return;
     follow(w, inst->operands[0]);
     if (!w->is_open && w->saved > 0)
