@@ -119,6 +119,9 @@ static void add_operand(Web *w, GpInst *inst, uint32_t i) {
         add(w, v);
 }
 
+/* A loop, a branch or a block: its results are what it is handed. */
+static bool hands_on(const GpInst *inst) { return gp_op_info[inst->op].effect == GpEffect_Control; }
+
 static bool is_loop(const GpInst *inst) { return inst && (inst->op == GpOp_For || inst->op == GpOp_Loop); }
 
 /* Where the k-th value that a loop carries is in its operands and among its region's parameters. */
@@ -163,7 +166,7 @@ static void visit_maker(Web *w, const GpValue *v) {
         add_operand(w, inst, start_of(inst, k));
         add_carried(w, inst, k);
         add_feeders(w, inst, k, true);
-    } else if (v->inst && inst->region_count && inst->op != GpOp_Reduce && inst->op != GpOp_Scan) {
+    } else if (v->inst && hands_on(inst)) {
         add_feeders(w, inst, v->index, false);
         if (inst->op == GpOp_For)
             add_carried(w, inst, v->index);
@@ -257,7 +260,7 @@ static void scale_value(const Web *w, GpValue *v) {
 
 static void scale_maker(const Web *w, GpValue *v) {
     GpInst *inst = v->inst;
-    bool is_carried = inst ? inst->region_count && !is_linear(inst) : v->region->owner != NULL;
+    bool is_carried = inst ? hands_on(inst) : v->region->owner != NULL;
     if (inst && has_factor(inst)) {
         GpBuilder b = builder_at(w, inst->parent, inst);
         uint32_t i = find_factor(inst);
