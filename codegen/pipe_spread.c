@@ -21,13 +21,6 @@ typedef struct Sum {
     GpValue *factor;    /* NULL: none */
 } Sum;
 
-static bool is_zero(const GpValue *v) {
-    GpScalar value;
-    while (v->inst && (v->inst->op == GpOp_Splat || v->inst->op == GpOp_Broadcast))
-        v = v->inst->operands[0];
-    return gp_ir_const(v, &value) && value.f == 0;
-}
-
 static bool has_product_of(const GpRegion *body, const GpIrType *type) {
     for (const GpInst *x = body->first; x; x = x->next)
         if (x->op == GpOp_Mma && x->results[0]->type == type)
@@ -41,7 +34,7 @@ static const GpInst *find_fold(const GpValue *v, const GpRegion *body) {
         v = v->inst->operands[0];
     const GpInst *fold = v->inst;
     if (!fold || fold->op != GpOp_Reduce || fold->parent != body || fold->axis != 1 || gp_ir_fold_op(fold) != GpOp_Add ||
-        !is_zero(fold->operands[1]))
+        !gp_ir_is_zero(fold->operands[1]))
         return NULL;
     const GpIrType *type = fold->operands[0]->type;
     bool is_fit = type->elem == GpElem_F32 && type->shape.rank == 2 && type->shape.dim[1] >= LEAST &&
@@ -54,7 +47,7 @@ static bool find_sum(const Spread *s, const GpInst *loop, uint32_t carried, Sum 
     const GpValue *param = body->params[1 + carried], *next = body->last->operands[carried];
     GpInst *update = next->inst;
     bool is_update = update && next->id < s->known && update->parent == body && (update->op == GpOp_Fma || update->op == GpOp_Add) &&
-                     s->uses[param->id] == 1 && s->uses[next->id] == 1 && is_zero(loop->operands[3 + carried]);
+                     s->uses[param->id] == 1 && s->uses[next->id] == 1 && gp_ir_is_zero(loop->operands[3 + carried]);
     if (!is_update)
         return false;
     uint32_t side = update->operands[0] == param ? 0 : 1, last = update->operand_count - 1;

@@ -210,6 +210,12 @@ GpInst *gp_ir_terminator(const GpRegion *r) {
     return r->last && gp_op_is_terminator(r->last->op) ? r->last : NULL;
 }
 
+bool gp_ir_is_zero(const GpValue *v) {
+    GpScalar value;
+    while (v->inst && (v->inst->op == GpOp_Splat || v->inst->op == GpOp_Broadcast)) v = v->inst->operands[0];
+    return gp_ir_const(v, &value) && (gp_elem_is_float(v->type->elem) ? value.f == 0 : value.i == 0);
+}
+
 GpOp gp_ir_fold_op(const GpInst *fold) {
     const GpRegion *r = fold->regions[0];
     const GpInst *only = r->first;

@@ -304,6 +304,8 @@ GpScalar gp_ir_pad(const GpInst *inst);
 bool gp_ir_region_writes(const GpRegion *r);
 /* A scalar constant or a tile constant: its value. False for everything else. */
 bool gp_ir_const(const GpValue *v, GpScalar *out);
+/* A number that is zero, of either sign, or a tile of it. */
+bool gp_ir_is_zero(const GpValue *v);
 /* The one operation by which a reduction or scan combines its elements; GpOp_count: there is more to it. */
 GpOp gp_ir_fold_op(const GpInst *fold);
 

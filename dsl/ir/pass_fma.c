@@ -21,18 +21,12 @@ static GpInst *find_product(const Fma *f, const GpValue *v) {
     return is_product && v->id < f->known && f->uses[v->id] == 1 ? v->inst : NULL;
 }
 
-static bool is_zero(const GpValue *v) {
-    GpScalar value;
-    while (v->inst && v->inst->op == GpOp_Splat) v = v->inst->operands[0];
-    return gp_ir_const(v, &value) && (gp_elem_is_float(v->type->elem) ? value.f == 0 : value.i == 0);
-}
-
 /* The operand of a sum that is a product of matrices; 2: none. In a branch it is made only there. */
 static uint32_t find_mma(const Fma *f, const GpInst *sum) {
     for (uint32_t side = 0; side < 2; side++) {
         const GpValue *v = sum->operands[side];
         bool is_mma = v->inst && v->inst->op == GpOp_Mma && v->inst->parent == sum->parent;
-        if (is_mma && v->id < f->known && f->uses[v->id] == 1 && is_zero(v->inst->operands[2]))
+        if (is_mma && v->id < f->known && f->uses[v->id] == 1 && gp_ir_is_zero(v->inst->operands[2]))
             return side;
     }
     return 2;
