@@ -1,7 +1,6 @@
 /* The C API's random numbers and conversions, and what a launch takes of its device. */
 #include <stdlib.h>
 
-#include "dsl/std.h"
 #include "lua/api.h"
 #include "lua/random.h"
 
@@ -38,40 +37,16 @@ GP_API void gpulua_seed(gpulua_state *g, uint64_t seed) {
 
 /* ---- Conversions ---------------------------------------------------------------------------- */
 
-/* The library's kernel, kept with the state. */
-static GpStatus get_convert(gpulua_state *g, GpDiags *diags) {
-    GpModule *module = NULL;
-    if (g->convert) return GpStatus_Ok;
-    const GpStdSource *text = gp_library_source("convert");
-    GpSource *src = gp_source_new(gp_engine_session(g->engine), "library/convert.rs", text->text,
-                                  text->len, 1, 1);
-    if (!src) return GpStatus_NoMemory;
-    GpStatus status = gp_module_new(gp_engine_std(g->engine), src, diags, &module);
-    gp_source_release(src);
-    if (status == GpStatus_Ok)
-        status = gp_kernel_new(g->engine, module, gp_module_kernel_at(module, 0), &g->convert);
-    gp_module_release(module);
-    return status;
-}
-
 /* Both as lines of elements. */
 static GpStatus convert(gpulua_state *g, GpTensor *to, GpTensor *from, GpDiags *diags) {
-    GpSite site = gp_api_site();
-    GpShape line = {.rank = 1}, tile = {.dim = {GP_LIBRARY_TILE}, .rank = 1};
-    GpTensor *x = NULL, *z = NULL;
-    GpPartition *p = NULL;
-    GpRunRequest request;
+    GpShape line = {.rank = 1};
+    GpLibraryRun run = {.kernel = GpLibrary_Convert, .tile = {.dim = {GP_LIBRARY_TILE}, .rank = 1}, .site = gp_api_site()};
     gp_shape_numel(gp_tensor_shape(from), &line.dim[0]);
-    GpStatus status = gp_tensor_reshape(from, &line, site, diags, &x);
-    if (status == GpStatus_Ok) status = gp_tensor_reshape(to, &line, site, diags, &z);
-    if (status == GpStatus_Ok) status = gp_partition_new(z, &tile, GpAccess_Write, site, diags, &p);
-    GpCallArg args[] = {{.kind = GpArg_Partition, .partition = p}, {.kind = GpArg_Tensor, .tensor = x}};
-    if (status == GpStatus_Ok)
-        status = gp_kernel_prepare(g->convert, args, GP_COUNT(args), site, diags, &request);
-    if (status == GpStatus_Ok) status = gp_launch_now(gp_engine_runtime(g->engine), &request, NULL, diags);
-    gp_partition_release(p);
-    gp_tensor_release(z);
-    gp_tensor_release(x);
+    GpStatus status = gp_tensor_reshape(from, &line, run.site, diags, &run.from);
+    if (status == GpStatus_Ok) status = gp_tensor_reshape(to, &line, run.site, diags, &run.to);
+    if (status == GpStatus_Ok) status = gp_engine_library_run(g->engine, &run, diags);
+    gp_tensor_release(run.to);
+    gp_tensor_release(run.from);
     return status;
 }
 
@@ -84,7 +59,6 @@ GP_API gpulua_status gpulua_tensor_convert(gpulua_tensor *t, const char *dtype, 
     GpDiags *diags = gp_api_begin(g);
     GpStatus status = !diags ? GpStatus_NoMemory : !gp_api_elem(g, dtype, &elem) ? GpStatus_Argument : GpStatus_Ok;
     if (status == GpStatus_Ok) status = gp_tensor_check(from, GpAccess_Read, gp_api_site(), diags);
-    if (status == GpStatus_Ok) status = get_convert(g, diags);
     if (status == GpStatus_Ok && !gp_tensor_is_contiguous(from)) {
         gp_tensor_release(from);
         from = NULL;

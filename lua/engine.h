@@ -108,6 +108,22 @@ GpStatus gp_kernel_emit(GpKernel *k, GpStage stage, const GpTarget *target, GpDi
 /* The device of the last call; NULL before one. */
 GpDevice *gp_kernel_device(const GpKernel *k);
 
+/* ---- The library's own kernels ------------------------------------------------------------ */
+
+typedef enum GpLibraryKernel { GpLibrary_Convert, GpLibrary_Copy, GpLibrary_Turn, GpLibrary_count } GpLibraryKernel;
+
+typedef struct GpLibraryRun {
+    GpLibraryKernel kernel;
+    GpTensor *to, *from;
+    GpShape tile; /* a block's part of `to` */
+    GpSite site;
+} GpLibraryRun;
+
+/* The embedded source of a module of the library. */
+const struct GpStdSource *gp_library_source(const char *module);
+/* Compiles the kernel when it is first needed; enqueues, does not wait. */
+GpStatus gp_engine_library_run(GpEngine *e, const GpLibraryRun *r, GpDiags *diags);
+
 typedef struct GpCompileStats {
     uint32_t instantiated, compiled, from_disk; /* variants since the engine was made */
     uint64_t compile_ns;

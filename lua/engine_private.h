@@ -24,7 +24,13 @@ struct GpEngine {
     GpDevice *device;     /* NULL until first used */
     GP_VEC(GpSiteFile) files; /* a site's `file` is an index plus 1 */
     GpCompileStats stats;
+    GpKernel *library[GpLibrary_count]; /* NULL until first needed */
 };
+
+/* engine_library.c */
+void gp_engine_library_free(GpEngine *e);
+/* GpRuntimeHooks.copy */
+GpStatus gp_engine_copy(GpEngine *e, GpTensor *to, GpTensor *from, GpSite site, GpDiags *diags);
 
 /* Code of one kernel for one variant key and device. */
 typedef struct GpVariant {

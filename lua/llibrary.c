@@ -5,12 +5,6 @@
 
 static const char modules_key = 0;
 
-const GpStdSource *gp_library_source(const char *name) {
-    for (size_t i = 0; i < gp_library_source_count; i++)
-        if (strcmp(gp_library_sources[i].crate, name) == 0) return &gp_library_sources[i];
-    gp_unreachable();
-}
-
 /* Replaces the object at the top by object:name(the argument above it). */
 static void call_method(lua_State *L, const char *name) {
     lua_getfield(L, -2, name);

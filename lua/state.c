@@ -62,7 +62,6 @@ void gp_state_release(gpulua_state *g) {
     gp_diags_release(g->diags);
     gp_diags_release(g->last);
     gp_text_free(&g->text);
-    gp_kernel_release(g->convert);
     gp_engine_free(g->engine);
     free(g);
 }

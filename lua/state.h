@@ -37,7 +37,6 @@ struct gpulua_state {
     GpLuaPlace caller;  /* of the last call, and what that is for the engine */
     GpSite caller_site;
     uint64_t random_seed, random_stream;
-    GpKernel *convert;  /* the library's, made when the C API first needs it */
     uint64_t gc_debt;   /* device bytes allocated since the collector was last driven */
 };
 
@@ -190,8 +189,7 @@ GpStatus gp_kernel_info(GpKernel *kernel, const GpRunRequest *request, gpulua_la
 int gp_lua_kernels(lua_State *L); /* lkernel.c: gpu.kernels */
 int gp_lua_push_extents(lua_State *L, const int64_t *dims, int rank); /* lpartition.c: as a table */
 
-/* llibrary.c: kernels of the library itself. The text of a module of lua/library, which there is. */
-const struct GpStdSource *gp_library_source(const char *module);
+/* llibrary.c: kernels of the library itself. */
 enum { GP_LIBRARY_TILE = 1024 }; /* elements that a block of its kernels writes */
 /* Pushes one of lua/library. */
 void gp_lua_library(lua_State *L, const char *module, const char *kernel);

@@ -408,6 +408,10 @@ typedef struct GpStrided {
 } GpStrided;
 void gp_strided_join(GpStrided *l, const GpShape *shape, const int64_t *to, const int64_t *from);
 void gp_row_major(const GpShape *shape, int64_t *stride);
+/* Moves loop `at` inwards to be number `place`. */
+void gp_strided_bring(GpStrided *l, int at, int place);
+/* Of the loops first..last the one over what lies nearest in the source. */
+int gp_strided_nearest(const GpStrided *l, int first, int last);
 /* The rectangles that a layout falls into. */
 typedef struct GpPieces {
     int64_t width, height, to_pitch, from_pitch; /* elements */
@@ -417,6 +421,8 @@ typedef struct GpPieces {
 GpPieces gp_strided_pieces(const GpStrided *l);
 /* Offsets of rectangle number i. */
 void gp_strided_at(const GpStrided *l, const GpPieces *p, uint64_t i, int64_t *to, int64_t *from);
+/* transfer_kernel.c: the copy that `l` is of, by hooks.copy. */
+GpStatus gp_copy_by_kernel(GpTensor *dst, GpTensor *src, const GpStrided *l, GpSite site, GpDiags *diags);
 /* Copies elements between two places in host memory. */
 void gp_strided_copy(const GpStrided *l, void *to, const void *from, size_t elem_bytes);
 

@@ -57,6 +57,10 @@ typedef struct GpRuntimeHooks {
     /* The span of a check in a kernel's source, for the message when it failed; its source lives
     ** as resolve's does. NULL: the message points at the launch and names the place in a note. */
     GpSpan (*locate)(void *ud, const GpCheckSite *site);
+    /* Enqueues a copy between two views of one GPU, of three axes and the same unsigned type, by a kernel.
+    ** The elements of `to`'s last axis lie nearest, of `from` those of its last one or of the one before.
+    ** NULL: copies in many pieces go through host memory. */
+    GpStatus (*copy)(void *ud, GpTensor *to, GpTensor *from, GpSite site, GpDiags *diags);
 } GpRuntimeHooks;
 
 typedef struct GpRuntimeConfig {

@@ -106,14 +106,46 @@ static void copy_elements(char *to, int64_t to_step, const char *from, int64_t f
 #undef COPY
 }
 
+void gp_strided_bring(GpStrided *l, int at, int place) {
+    for (; at < place; at++) {
+        swap(&l->dim[at], &l->dim[at + 1]);
+        swap(&l->to[at], &l->to[at + 1]);
+        swap(&l->from[at], &l->from[at + 1]);
+    }
+}
+
+int gp_strided_nearest(const GpStrided *l, int first, int last) {
+    int nearest = first;
+    for (int i = first + 1; i <= last; i++)
+        nearest = l->from[i] < l->from[nearest] ? i : nearest;
+    return nearest;
+}
+
+enum {
+    CACHE_LINE = 64,
+    TURNED = 32, /* elements that are copied of each line, where the lines after it share their sources' cache lines */
+};
+
 void gp_strided_copy(const GpStrided *l, void *to, const void *from, size_t elem_bytes) {
-    GpPieces p = gp_strided_pieces(l);
-    int64_t unit = (int64_t)elem_bytes;
-    size_t row = (size_t)p.width * elem_bytes;
-    for (uint64_t i = 0; i < p.count; i++) {
+    GpStrided o = *l;
+    GpPieces p = gp_strided_pieces(l), line = {0};
+    int64_t unit = (int64_t)elem_bytes, lines = 1, run = p.height;
+    if (p.outer) {
+        p.outer--;
+        gp_strided_bring(&o, gp_strided_nearest(&o, 0, p.outer), p.outer);
+        line = (GpPieces){.to_pitch = o.to[p.outer], .from_pitch = o.from[p.outer]};
+        lines = o.dim[p.outer];
+        bool is_turned = line.from_pitch < p.from_pitch && p.from_pitch * unit >= CACHE_LINE;
+        run = is_turned ? GP_MIN(run, (int64_t)TURNED) : run;
+    }
+    for (uint64_t i = 0; p.count && i < p.count / (uint64_t)lines; i++) {
         int64_t to_at, from_at;
-        gp_strided_at(l, &p, i, &to_at, &from_at);
-        copy_elements((char *)to + to_at * unit, p.to_pitch * unit,
-                      (const char *)from + from_at * unit, p.from_pitch * unit, p.height, row);
+        gp_strided_at(&o, &p, i, &to_at, &from_at);
+        for (int64_t h = 0; h < p.height; h += run) {
+            for (int64_t k = 0; k < lines; k++)
+                copy_elements((char *)to + (to_at + h * p.to_pitch + k * line.to_pitch) * unit, p.to_pitch * unit,
+                              (const char *)from + (from_at + h * p.from_pitch + k * line.from_pitch) * unit,
+                              p.from_pitch * unit, GP_MIN(run, p.height - h), (size_t)p.width * elem_bytes);
+        }
     }
 }

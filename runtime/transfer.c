@@ -1,15 +1,16 @@
 /* Data in and out of tensors: read, write, peek, fill, copy.
 **
-** Every transfer is a list of rectangles that the device moves. Where there would be very many
-** of them, or where host and device meet with rows too short to be worth a transfer, the whole
-** span of the view goes through host memory instead. */
+** Every transfer is a list of rectangles that the device moves. Where host and device meet with very many
+** of them, or with rows too short to be worth a transfer, the whole span of the view goes through host
+** memory instead. Within a GPU a kernel copies those (transfer_kernel.c). */
 #include <stdio.h>
 
 #include "runtime/internal.h"
 
 #define MAX_PIECES 64          /* rectangles of a transfer between host and device */
-#define MAX_DEVICE_PIECES 4096 /* and of one within a device */
+#define MAX_DEVICE_PIECES 16   /* and of one within a device that a kernel could do */
 #define MIN_ROW_BYTES 64
+#define MIN_KERNEL_BYTES 65536 /* less is copied before a kernel is compiled */
 #define MAX_PITCH INT32_MAX    /* the driver's limit for rectangles */
 
 static bool is_host(const GpDevice *d) { return d->info.kind != GpDevice_Cuda; }
@@ -362,11 +363,12 @@ GpStatus gp_tensor_copy(GpTensor *dst, GpTensor *src, GpSite site, GpDiags *diag
     Move m = make_move(dst, dst->stride, src->stride);
     m.to = gp_tensor_address(dst);
     m.from = gp_tensor_address(src);
-    bool is_one_device = dst->storage->device == src->storage->device ||
-                         (is_host(dst->storage->device) && is_host(src->storage->device));
-    if (is_one_device && (is_host(dst->storage->device) || is_short(&m, MAX_DEVICE_PIECES, 1)))
+    GpDevice *d = dst->storage->device;
+    bool is_both_host = is_host(d) && is_host(src->storage->device), is_one_gpu = !is_host(d) && d == src->storage->device;
+    if (is_both_host || (is_one_gpu && is_short(&m, MAX_DEVICE_PIECES, MIN_ROW_BYTES)))
         return copy_on_device(dst, src, &m, diags);
-    status = copy_by_host(dst, src, diags);
+    bool is_by_kernel = is_one_gpu && d->rt->hooks.copy && gp_tensor_bytes(src) >= MIN_KERNEL_BYTES;
+    status = is_by_kernel ? gp_copy_by_kernel(dst, src, &m.layout, site, diags) : copy_by_host(dst, src, diags);
     if (status == GpStatus_Ok && dst->is_whole)
         gp_storage_clean(dst->storage);
     return status;
