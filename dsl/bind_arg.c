@@ -199,6 +199,19 @@ static void find_facts(GpBinder *b, uint32_t i, const GpArgDesc *a, GpPass pass,
     f->small = has_small_offsets(a);
 }
 
+/* Kernels count tiles and elements of an axis in i32, as shapes do. */
+static bool check_extents(GpBinder *b, const GpArgDesc *a) {
+    for (int k = 0; k < a->shape.rank; k++) {
+        if (a->shape.dim[k] <= INT32_MAX)
+            continue;
+        GpDiag *d = gp_bind_mismatch(b, "expected extents that an `i32` counts, found %lld on axis %d",
+                                     (long long)a->shape.dim[k], k);
+        gp_help(d, "`t:reshape{..}` gives the same elements on more axes");
+        return false;
+    }
+    return true;
+}
+
 /* ---- Kinds of parameters ----------------------------------------------------------------------
  */
 
@@ -209,7 +222,7 @@ static void bind_tensor(GpBinder *b, uint32_t i, const GpType *t, bool is_second
                    a->kind == GpArg_Partition ? "pass the tensor itself, without `:tiles`" : NULL);
         return;
     }
-    if (match_elem(b, t->inner->args[0].type, a->elem) &&
+    if (check_extents(b, a) && match_elem(b, t->inner->args[0].type, a->elem) &&
         match_shape(b, t->inner, 1, &a->shape, "extent", is_second))
         find_facts(b, i, a, GpPass_Shared, false);
 }
@@ -226,7 +239,7 @@ static void bind_tensor_mut(GpBinder *b, uint32_t i, const GpType *t, bool is_se
         wrong_kind(b, a, t, "a mapped partition is for a `MappedPartitionMut`");
         return;
     }
-    if (match_elem(b, t->inner->args[0].type, a->elem) &&
+    if (check_extents(b, a) && match_elem(b, t->inner->args[0].type, a->elem) &&
         match_shape(b, t->inner, 1, &a->tile, "a tile extent of", is_second)) {
         find_facts(b, i, a, GpPass_Unique, false);
         note_tile(b, i, t->inner, &a->tile);
@@ -242,7 +255,7 @@ static void bind_mapped(GpBinder *b, uint32_t i, const GpType *t, bool is_second
                        : NULL);
         return;
     }
-    if (match_elem(b, t->args[0].type, a->elem) &&
+    if (check_extents(b, a) && match_elem(b, t->args[0].type, a->elem) &&
         match_shape(b, t, 1, &a->tile, "a tile extent of", is_second) &&
         match_shape(b, t, 2, &a->share.map, "a map entry of", is_second))
         find_facts(b, i, a, GpPass_Unique, false);

@@ -17,9 +17,12 @@ static gpulua_status fill_random(gpulua_tensor *t, bool is_normal) {
         gp_api_refuse(diags, "random numbers are floats, no %s", gp_elem_info[elem].name);
         return gp_api_end(g, GpStatus_Argument);
     }
+    GpRandom r = {g->random_seed, g->random_stream++, is_normal};
+    bool is_gpu = gp_device_info(gp_tensor_device(t->tensor))->kind == GpDevice_Cuda;
+    if (is_gpu && gp_tensor_is_contiguous(t->tensor))
+        return gp_api_end(g, gp_engine_draw(g->engine, t->tensor, &r, gp_api_site(), diags));
     uint8_t *host = malloc(bytes + 1);
     if (!host) return gp_api_end(g, GpStatus_NoMemory);
-    GpRandom r = {g->random_seed, g->random_stream++, is_normal};
     gp_random_fill(&r, elem, (int64_t)(bytes / gp_elem_info[elem].bytes), host);
     GpStatus status = gp_tensor_write(t->tensor, host, bytes, gp_api_site(), diags);
     free(host);
@@ -37,19 +40,6 @@ GP_API void gpulua_seed(gpulua_state *g, uint64_t seed) {
 
 /* ---- Conversions ---------------------------------------------------------------------------- */
 
-/* Both as lines of elements. */
-static GpStatus convert(gpulua_state *g, GpTensor *to, GpTensor *from, GpDiags *diags) {
-    GpShape line = {.rank = 1};
-    GpLibraryRun run = {.kernel = GpLibrary_Convert, .tile = {.dim = {GP_LIBRARY_TILE}, .rank = 1}, .site = gp_api_site()};
-    gp_shape_numel(gp_tensor_shape(from), &line.dim[0]);
-    GpStatus status = gp_tensor_reshape(from, &line, run.site, diags, &run.from);
-    if (status == GpStatus_Ok) status = gp_tensor_reshape(to, &line, run.site, diags, &run.to);
-    if (status == GpStatus_Ok) status = gp_engine_library_run(g->engine, &run, diags);
-    gp_tensor_release(run.to);
-    gp_tensor_release(run.from);
-    return status;
-}
-
 GP_API gpulua_status gpulua_tensor_convert(gpulua_tensor *t, const char *dtype, gpulua_tensor **out) {
     GP_API_NEEDS(t, out);
     gpulua_state *g = t->state;
@@ -66,7 +56,7 @@ GP_API gpulua_status gpulua_tensor_convert(gpulua_tensor *t, const char *dtype, 
     }
     if (status == GpStatus_Ok)
         status = gp_tensor_new(device, elem, gp_tensor_shape(from), gp_api_site(), diags, &made);
-    if (status == GpStatus_Ok) status = convert(g, made, from, diags);
+    if (status == GpStatus_Ok) status = gp_engine_convert(g->engine, made, from, gp_api_site(), diags);
     gp_tensor_release(from);
     if (status == GpStatus_Ok) status = gp_api_wrap_tensor(g, made, out);
     else gp_tensor_release(made);

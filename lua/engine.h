@@ -8,6 +8,7 @@
 
 #include "codegen/codegen.h"
 #include "dsl/module.h"
+#include "lua/random.h"
 #include "runtime/runtime.h"
 
 typedef struct GpEngineConfig {
@@ -110,19 +111,10 @@ GpDevice *gp_kernel_device(const GpKernel *k);
 
 /* ---- The library's own kernels ------------------------------------------------------------ */
 
-typedef enum GpLibraryKernel { GpLibrary_Convert, GpLibrary_Copy, GpLibrary_Turn, GpLibrary_count } GpLibraryKernel;
-
-typedef struct GpLibraryRun {
-    GpLibraryKernel kernel;
-    GpTensor *to, *from;
-    GpShape tile; /* a block's part of `to` */
-    GpSite site;
-} GpLibraryRun;
-
-/* The embedded source of a module of the library. */
-const struct GpStdSource *gp_library_source(const char *module);
-/* Compiles the kernel when it is first needed; enqueues, does not wait. */
-GpStatus gp_engine_library_run(GpEngine *e, const GpLibraryRun *r, GpDiags *diags);
+/* Each element as Rust's `as` has it; both are contiguous, on one device, of one shape. Enqueues, does not wait. */
+GpStatus gp_engine_convert(GpEngine *e, GpTensor *to, GpTensor *from, GpSite site, GpDiags *diags);
+/* The numbers of gp_random_fill, by a kernel; t is contiguous. Enqueues, does not wait. */
+GpStatus gp_engine_draw(GpEngine *e, GpTensor *t, const GpRandom *random, GpSite site, GpDiags *diags);
 
 typedef struct GpCompileStats {
     uint32_t instantiated, compiled, from_disk; /* variants since the engine was made */

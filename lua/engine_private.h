@@ -5,6 +5,8 @@
 #include "dsl/ir/launch.h"
 #include "lua/engine.h"
 
+enum { GP_LIBRARY_KERNELS = 5 }; /* engine_library.c */
+
 /* A chunk of the host program that sites point into. */
 typedef struct GpSiteFile {
     const char *seen_at; /* address the chunk name was last seen at: the cheap comparison */
@@ -24,7 +26,7 @@ struct GpEngine {
     GpDevice *device;     /* NULL until first used */
     GP_VEC(GpSiteFile) files; /* a site's `file` is an index plus 1 */
     GpCompileStats stats;
-    GpKernel *library[GpLibrary_count]; /* NULL until first needed */
+    GpKernel *library[GP_LIBRARY_KERNELS]; /* NULL until first needed */
 };
 
 /* engine_library.c */

@@ -171,13 +171,8 @@ static int draw_on_host(lua_State *L, const Wanted *w, bool is_normal, uint64_t 
 
 /* The same numbers by a kernel. */
 static int draw_on_device(lua_State *L, const Wanted *w, bool is_normal, uint64_t stream) {
-    push_new(L, w);
-    int t = lua_gettop(L);
-    gp_lua_library(L, "random", is_normal ? "normal" : "uniform");
-    gp_lua_push_line(L, t, true);
-    lua_pushinteger(L, (lua_Integer)w->g->random_seed);
-    lua_pushinteger(L, (lua_Integer)stream);
-    gp_lua_library_run(L, 3);
+    GpRandom r = {w->g->random_seed, stream, is_normal};
+    gp_lua_check(L, gp_engine_draw(w->g->engine, push_new(L, w), &r, gp_lua_site(L), w->diags));
     return 1;
 }
 

@@ -237,10 +237,7 @@ static int tensor_convert(lua_State *L) {
     gp_lua_check(L, gp_tensor_new(gp_tensor_device(t), elem, gp_tensor_shape(t), site, diags, &made));
     gp_box_fill(L, box, made);
     gp_lua_account(L, g, gp_tensor_bytes(made));
-    gp_lua_library(L, "convert", "convert");
-    gp_lua_push_line(L, 2, true);
-    gp_lua_push_line(L, 1, false);
-    gp_lua_library_run(L, 2);
+    gp_lua_check(L, gp_engine_convert(g->engine, made, t, site, diags));
     return 1;
 }
 

@@ -189,15 +189,6 @@ GpStatus gp_kernel_info(GpKernel *kernel, const GpRunRequest *request, gpulua_la
 int gp_lua_kernels(lua_State *L); /* lkernel.c: gpu.kernels */
 int gp_lua_push_extents(lua_State *L, const int64_t *dims, int rank); /* lpartition.c: as a table */
 
-/* llibrary.c: kernels of the library itself. */
-enum { GP_LIBRARY_TILE = 1024 }; /* elements that a block of its kernels writes */
-/* Pushes one of lua/library. */
-void gp_lua_library(lua_State *L, const char *module, const char *kernel);
-/* Pushes the contiguous tensor at `index` as one axis, in tiles when the kernel writes it. */
-void gp_lua_push_line(lua_State *L, int index, bool is_written);
-/* Enqueues the kernel below the `count` arguments at the top, and pops all. */
-void gp_lua_library_run(lua_State *L, int count);
-
 extern const GpLuaFn gp_lua_kernel_functions[];   /* lkernel.c: gpu.kernels, gpu.try_kernels */
 extern const GpLuaFn gp_lua_create_functions[];   /* lcreate.c: gpu.zeros, ... */
 extern const GpLuaFn gp_lua_borrow_functions[];   /* lborrow.c: gpu.borrow */

@@ -1,5 +1,5 @@
 // gpu.rand and gpu.randn of tensors on a GPU: Philox4x32-10, four numbers of each block of its words.
-// lua/random.c has the same numbers, bit for bit, for tensors of the host: every sum of a product is
+// `start` is the number of z's first element. lua/random.c has the same numbers, bit for bit, for tensors of the host: every sum of a product is
 // a fused one here and there, and nothing else rounds in more than one way.
 
 // The word of each element, and the one before or after it, which belongs to the same pair.
@@ -36,14 +36,14 @@ fn is_odd<const B: i32>(at: Tile<u64, {[B]}>) -> Tile<bool, {[B]}> {
     ne_tile(at % 2, constant(0u64, shape![B]))
 }
 
-fn places<const B: i32>() -> Tile<u64, {[B]}> {
+fn places<const B: i32>(start: i64) -> Tile<u64, {[B]}> {
     let lane: Tile<u64, {[B]}> = iota(shape![B]);
-    lane + program_id(0) as u64 * B as u64
+    lane + (start as u64 + program_id(0) as u64 * B as u64)
 }
 
 #[tile]
-fn uniform<T: ElementType, const B: i32>(z: &mut Tensor<T, {[B]}>, seed: i64, stream: i64) {
-    let at: Tile<u64, {[B]}> = places();
+fn uniform<T: ElementType, const B: i32>(z: &mut Tensor<T, {[B]}>, seed: i64, stream: i64, start: i64) {
+    let at: Tile<u64, {[B]}> = places(start);
     let (first, other) = words(seed, stream, at);
     let word = select(is_odd(at), other, first);
     let v: Tile<f64, {[B]}> = convert_tile(word >> 8);
@@ -108,8 +108,8 @@ fn turn<const B: i32>(v: Tile<f64, {[B]}>) -> (Tile<f64, {[B]}>, Tile<f64, {[B]}
 
 // Box and Muller: two numbers of each pair of words.
 #[tile]
-fn normal<T: ElementType, const B: i32>(z: &mut Tensor<T, {[B]}>, seed: i64, stream: i64) {
-    let at: Tile<u64, {[B]}> = places();
+fn normal<T: ElementType, const B: i32>(z: &mut Tensor<T, {[B]}>, seed: i64, stream: i64, start: i64) {
+    let at: Tile<u64, {[B]}> = places(start);
     let (first, other) = words(seed, stream, at);
     let u: Tile<f64, {[B]}> = convert_tile(first);
     let v: Tile<f64, {[B]}> = convert_tile(other);

@@ -188,11 +188,20 @@ describe("random numbers", function()
       for _, n in ipairs { 1, 7, 1025, 4099 } do
         gpu.seed(0x123456789abcdef)
         local x, y = gpu.zeros({ n }, dtype), gpu.zeros({ n }, dtype)
-        k.uniform(x:tiles { 256 }, 0x123456789abcdef, 0):sync()
-        k.normal(y:tiles { 256 }, 0x123456789abcdef, 1):sync()
+        k.uniform(x:tiles { 256 }, 0x123456789abcdef, 0, 0):sync()
+        k.normal(y:tiles { 256 }, 0x123456789abcdef, 1, 0):sync()
         assert.are.equal(x:to_bytes(), gpu.rand({ n }, dtype):to_bytes(), dtype .. " uniform")
         assert.are.equal(y:to_bytes(), gpu.randn({ n }, dtype):to_bytes(), dtype .. " normal")
       end
+    end
+  end)
+
+  it("go on where an earlier launch of a long tensor ended", function()
+    local whole, part = gpu.zeros { 600 }, gpu.zeros { 344 }
+    for _, name in ipairs { "uniform", "normal" } do
+      k[name](whole:tiles { 256 }, 7, 3, 0):sync()
+      k[name](part:tiles { 256 }, 7, 3, 256):sync()
+      assert.are.equal(whole:slice({ 257, 600 }):to_bytes(), part:to_bytes())
     end
   end)
 

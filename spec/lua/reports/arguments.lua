@@ -135,3 +135,7 @@ end)
 show("a kernel that is not there", function()
   k.nothing(x)
 end)
+show("an axis that no i32 counts", function()
+  local rows = gpu.kernels [[ #[tile] fn rows<const B: i32>(z: &mut Tensor<f32, {[1, B]}>) { z.store(constant(0.0f32, shape![1, B])); } ]].rows
+  rows(gpu.zeros { 2147483648, 0 }:tiles { 1, 4 })
+end)
