@@ -85,6 +85,8 @@ const GpType *gp_type_of_node(GpCheck *c, GpDef *scope, GpNode *node);
 /* The constant an expression node means in a const context (array length, generic argument,
 ** shape extent): literals, const generics, consts, + - *, S[0]. */
 const GpConst *gp_const_of_node(GpCheck *c, GpDef *scope, GpNode *node);
+/* Reports a const parameter in another one's type (E0770). */
+const GpConst *gp_refuse_const_param(GpCheck *c, GpSpan at, const GpDef *param);
 /* {[BM, -1]}, S, {[1; N]}, shape![..]'s arguments */
 const GpShapeTy *gp_shape_of_node(GpCheck *c, GpDef *scope, GpNode *node);
 /* What a macro that kernels may call stands for. */

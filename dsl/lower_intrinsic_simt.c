@@ -30,10 +30,12 @@ GpVal gp_lower_ThreadAxis(GpLower *lo, const GpLowerCall *call) {
 
 static GpValue *widen(GpLower *lo, GpValue *v) { return gp_lower_convert(lo, v, GpElem_U64); }
 
-/* The linear index is unique only in one dimension. A contract promises that; else a launch in
-** more gives every thread the index that no slice has. */
+/* The linear index is unique only in one dimension. A contract promises that; else the launch is refused, and code
+** that is launched otherwise gives every thread the index that no slice has. */
 GpVal gp_lower_ThreadIndex1D(GpLower *lo, const GpLowerCall *call) {
     GpValue *none = gp_build_int(&lo->b, GpElem_U64, -1);
+    if (lo->kernel->kernel.domain != 1)
+        lo->fn->linear = call->span;
     if (lo->fn->block[1] > 1 || lo->fn->block[2] > 1)
         return gp_call_result(lo, call, none);
     GpValue *block = widen(lo, axis_op(lo, GpOp_BlockId, 0));

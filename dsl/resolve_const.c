@@ -144,10 +144,19 @@ static bool enter_const(GpCheck *c, GpDef *def) {
 
 static void leave_const(GpDef *def) { def->check_state &= (uint8_t)~CONST_RUNNING; }
 
+/* Types of parameters are known in their order. */
+const GpConst *gp_refuse_const_param(GpCheck *c, GpSpan at, const GpDef *param) {
+    gp_primary_label(gp_diag(c->diags, GpDiag_E0770, at), "the type must not depend on the parameter `%s`",
+                     param->name->name);
+    return gp_const_error(c->types);
+}
+
 static const GpConst *path_const(GpCheck *c, GpDef *scope, GpNode *node) {
     GpDef *def = const_path(c, scope, node);
     if (!def)
         return gp_const_error(c->types);
+    if (def->kind == GpDef_ConstParam && !def->const_type)
+        return gp_refuse_const_param(c, node->span, def);
     if (def->kind == GpDef_ConstParam && def->const_type->kind == GpTy_Error)
         return gp_const_error(c->types);
     if (def->kind == GpDef_ConstParam && def->const_type->kind != GpTy_Array)

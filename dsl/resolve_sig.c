@@ -101,6 +101,11 @@ static const GpType *const_type_of(GpCollect *k, GpDef *def, GpNode *node) {
         return t;
     if (t->kind == GpTy_Array && t->count->kind == GpConst_Error)
         return gp_ty_error(ts);
+    if (t->kind == GpTy_Array && t->count->kind == GpConst_Poly && t->count->term_count && t->count->terms[0].atom_count) {
+        GpSpan at = node->kind == GpNode_TypeArray ? GP_AS(TypeArray, node)->count->span : node->span;
+        gp_refuse_const_param(k->c, at, t->count->terms[0].atoms[0].param);
+        return gp_ty_error(ts);
+    }
     if (!is_int && t->kind != GpTy_Error) {
         GpDiag *d = gp_diag(k->c->diags, GpDiag_G0101, node->span, gp_ty_name(k->c->arena, t));
         gp_primary_label(d, "not an integer, `bool` or `[i32; N]` with N at most 6");
@@ -470,8 +475,15 @@ static void check_extent(GpCollect *k, GpDef *def, const GpExtentName *e) {
         gp_primary_label(d, "expected a tensor, this is `%s`", gp_ty_name(k->c->arena, t));
 }
 
-/* Tensors are the tile track's, slices the other's. */
-static const char *other_track(GpParamForm form, bool is_tile) {
+/* What a slice is of is a number, or known at the launch. */
+static bool is_elem(const GpType *t) {
+    GpElem elem;
+    return gp_bind_elem(t, &elem) || t->kind == GpTy_Param || t->kind == GpTy_Error;
+}
+
+/* Tensors are the tile track's, slices the other's. Every thread of a launch has a `&mut [T]`, whole. */
+static const char *other_track(const GpType *t, bool is_tile, bool is_unsafe) {
+    GpParamForm form = gp_bind_form(t);
     switch (form) {
     case GpParamForm_Tensor:
     case GpParamForm_TensorMut:
@@ -480,7 +492,13 @@ static const char *other_track(GpParamForm form, bool is_tile) {
     case GpParamForm_Slice:
     case GpParamForm_SliceMut:
     case GpParamForm_Disjoint:
-        return is_tile ? "a tile kernel takes tensors: `&Tensor<..>` to read, `&mut Tensor<..>` to write" : NULL;
+        if (is_tile)
+            return "a tile kernel takes tensors: `&Tensor<..>` to read, `&mut Tensor<..>` to write";
+        if (!is_elem(gp_bind_elem_type(t, form)))
+            return "a launch passes slices of numbers";
+        return form == GpParamForm_SliceMut && !is_unsafe
+                   ? "all threads would have it: `mut c: DisjointSlice<..>` gives each its own element, and an `unsafe` kernel may take it"
+                   : NULL;
     case GpParamForm_Pointer:
     case GpParamForm_Scalar:
     case GpParamForm_Other:
@@ -490,7 +508,7 @@ static const char *other_track(GpParamForm form, bool is_tile) {
 }
 
 /* What a launch can pass in its place; NULL for what a kernel may take. */
-static const char *instead_of(const GpType *t, bool is_tile) {
+static const char *instead_of(const GpType *t, bool is_tile, bool is_unsafe) {
     GpElem elem;
     bool is_ref = t->kind == GpTy_Ref;
     const GpType *inner = is_ref || t->kind == GpTy_RawPtr ? t->inner : t;
@@ -498,7 +516,7 @@ static const char *instead_of(const GpType *t, bool is_tile) {
     if (form == GpParamForm_Pointer && inner->kind != GpTy_Param && !gp_bind_elem(inner, &elem))
         return "a pointer is to numbers";
     if (form != GpParamForm_Other || inner->kind == GpTy_Error)
-        return other_track(form, is_tile);
+        return other_track(t, is_tile, is_unsafe);
     if (t->kind == GpTy_Slice)
         return is_tile ? "a tile kernel takes tensors: `&Tensor<..>` to read, `&mut Tensor<..>` to write"
                        : "a slice is borrowed: `&[f32]` to read; `mut c: DisjointSlice<f32>` is written";
@@ -518,7 +536,7 @@ static void check_params(GpCollect *k, const GpDef *def) {
     bool is_tile = def->kernel.track == GpTrack_Tile;
     for (uint32_t i = 0; i < def->sig.param_count; i++) {
         const GpType *t = def->sig.params[i];
-        const char *instead = instead_of(t, is_tile);
+        const char *instead = instead_of(t, is_tile, def->is_unsafe);
         if (!instead)
             continue;
         GpDiag *d = gp_diag(k->c->diags, GpDiag_G0212, fn->params.at[i]->span, def->name->name,
@@ -530,7 +548,7 @@ static void check_params(GpCollect *k, const GpDef *def) {
 bool gp_sig_is_kernels(GpTypes *types, const GpDef *def, GpTrack track) {
     bool is_kernels = def->sig.ret == gp_ty_unit(types);
     for (uint32_t i = 0; i < def->sig.param_count; i++)
-        is_kernels &= !instead_of(def->sig.params[i], track == GpTrack_Tile);
+        is_kernels &= !instead_of(def->sig.params[i], track == GpTrack_Tile, def->is_unsafe);
     return is_kernels;
 }
 

@@ -28,6 +28,11 @@ gpulua_status gp_api_end(gpulua_state *g, GpStatus status) {
     return (gpulua_status)status;
 }
 
+gpulua_status gp_api_missing(gpulua_state *g) {
+    if (!g) return GPULUA_E_ARGUMENT;
+    return gp_api_begin(g) ? gp_api_end(g, GpStatus_Argument) : GPULUA_E_NO_MEMORY;
+}
+
 GP_API size_t gpulua_diag_count(const gpulua_state *g) {
     return g && g->last ? gp_diags_count(g->last) : 0;
 }
@@ -116,20 +121,20 @@ static gpulua_status run_script(gpulua_state *g, Script *s) {
 }
 
 GP_API gpulua_status gpulua_run_file(gpulua_state *g, const char *path) {
-    if (!g || !path) return GPULUA_E_ARGUMENT;
+    if (!g || !path) return gp_api_missing(g);
     return run_script(g, &(Script){.path = path});
 }
 
 GP_API gpulua_status gpulua_run_string(gpulua_state *g, const char *text, size_t len,
                                        const char *chunk_name) {
-    if (!g || (!text && len)) return GPULUA_E_ARGUMENT;
+    if (!g || (!text && len)) return gp_api_missing(g);
     return run_script(g, &(Script){.text = text, .len = len, .name = chunk_name ? chunk_name : "=(string)"});
 }
 
 /* ---- Devices -------------------------------------------------------------------------------- */
 
 GP_API gpulua_status gpulua_gpu_count(gpulua_state *g, uint32_t *count) {
-    if (!g || !count) return GPULUA_E_ARGUMENT;
+    if (!g || !count) return gp_api_missing(g);
     GpDiags *diags = gp_api_begin(g);
     if (!diags) return GPULUA_E_NO_MEMORY;
     *count = gp_device_count(gp_engine_runtime(g->engine), diags);
@@ -256,14 +261,14 @@ GP_API size_t gpulua_tensor_bytes(const gpulua_tensor *t) { return t ? (size_t)g
 GP_API uint64_t gpulua_tensor_address(const gpulua_tensor *t) { return t ? gp_tensor_address(t->tensor) : 0; }
 
 GP_API gpulua_status gpulua_tensor_write(gpulua_tensor *t, const void *from, size_t bytes) {
-    if (!t || (!from && bytes)) return GPULUA_E_ARGUMENT;
+    if (!t || (!from && bytes)) return gp_api_missing(GP_API_STATE(t));
     GpDiags *diags = gp_api_begin(t->state);
     if (!diags) return GPULUA_E_NO_MEMORY;
     return gp_api_end(t->state, gp_tensor_write(t->tensor, from, bytes, gp_api_site(), diags));
 }
 
 GP_API gpulua_status gpulua_tensor_read(gpulua_tensor *t, void *to, size_t bytes) {
-    if (!t || (!to && bytes)) return GPULUA_E_ARGUMENT;
+    if (!t || (!to && bytes)) return gp_api_missing(GP_API_STATE(t));
     GpDiags *diags = gp_api_begin(t->state);
     if (!diags) return GPULUA_E_NO_MEMORY;
     return gp_api_end(t->state, gp_tensor_read(t->tensor, to, bytes, gp_api_site(), diags));

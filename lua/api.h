@@ -4,7 +4,7 @@
 
 #include "lua/state.h"
 
-/* Each holds a reference to its state, so that it can be freed after gpulua_close. */
+/* Each holds a reference to its state, its first member, so that it can be freed after gpulua_close. */
 struct gpulua_tensor {
     gpulua_state *state;
     GpTensor *tensor;
@@ -37,11 +37,16 @@ enum { GP_API_ARGS = 64 };
 /* C code has no lines. */
 static inline GpSite gp_api_site(void) { return (GpSite){0, 0}; }
 
+/* The state of a handle, which may be NULL, or a state itself. */
+#define GP_API_STATE(object) \
+    ((object) ? _Generic((object), gpulua_state *: (void *)(object), default: ((gpulua_tensor *)(object))->state) : NULL)
+/* A NULL where something has to be: the call's status, told in place of the last call's diagnostics where there is a state. */
+gpulua_status gp_api_missing(gpulua_state *g);
 /* The first line of a call that makes something: its object and the place for what is made are there. */
-#define GP_API_NEEDS(object, out)                          \
-    do {                                                   \
-        if (out) *(out) = NULL;                            \
-        if (!(object) || !(out)) return GPULUA_E_ARGUMENT; \
+#define GP_API_NEEDS(object, out)                                              \
+    do {                                                                       \
+        if (out) *(out) = NULL;                                                \
+        if (!(object) || !(out)) return gp_api_missing(GP_API_STATE(object)); \
     } while (0)
 /* Starts a call: its diagnostics replace those of the last one. NULL when out of memory. */
 GpDiags *gp_api_begin(gpulua_state *g);

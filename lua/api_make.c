@@ -93,7 +93,7 @@ GpStatus gp_kernel_info(GpKernel *kernel, const GpRunRequest *request, gpulua_la
 GP_API gpulua_status gpulua_kernel_info(gpulua_module *m, const char *kernel, const gpulua_arg *args,
                                         size_t arg_count, const gpulua_launch_options *options,
                                         gpulua_launch_info *out) {
-    if (!m || !out) return GPULUA_E_ARGUMENT;
+    if (!m || !out) return gp_api_missing(GP_API_STATE(m));
     GpRunRequest request;
     GpKernel *used = NULL;
     GpDiags *diags = gp_api_begin(m->state);

@@ -75,7 +75,7 @@ GP_API gpulua_status gpulua_tensor_borrow(gpulua_state *g, const gpulua_borrow *
 /* ---- Tensors -------------------------------------------------------------------------------- */
 
 GP_API gpulua_status gpulua_tensor_copy(gpulua_tensor *to, gpulua_tensor *from) {
-    if (!to || !from) return GPULUA_E_ARGUMENT;
+    if (!to || !from) return gp_api_missing(GP_API_STATE(to));
     GpDiags *diags = gp_api_begin(to->state);
     if (!diags) return GPULUA_E_NO_MEMORY;
     if (from->state != to->state) return gp_api_end(to->state, GpStatus_WrongRuntime);

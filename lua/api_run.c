@@ -223,7 +223,7 @@ GP_API void gpulua_partition_prefix(gpulua_partition *p) {
 /* ---- Devices and code ----------------------------------------------------------------------- */
 
 GP_API gpulua_status gpulua_memory(gpulua_state *g, gpulua_memory_info *out) {
-    if (!g || !out) return GPULUA_E_ARGUMENT;
+    if (!g || !out) return gp_api_missing(g);
     GpDevice *device = NULL;
     GpMemoryInfo info = {0};
     GpDiags *diags = gp_api_begin(g);

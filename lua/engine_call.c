@@ -164,7 +164,7 @@ static GpStatus add_variant(Bind *b) {
     GpKernel *k = b->kernel;
     GpVariant *v = GP_TRY_NEW(&k->engine->session, GpVariant);
     if (!v) return GpStatus_NoMemory;
-    *v = (GpVariant){{b->instance->key[0], b->instance->key[1]}, asked_schedule(k), .device = b->device};
+    *v = (GpVariant){{b->instance->key[0], b->instance->key[1]}, asked_schedule(k), .linear = b->fn->linear, .device = b->device};
     b->variant = v;
     GpStatus status = b->fn->launch_check_count ? protect(b, copy_checks) : GpStatus_Ok;
     if (status != GpStatus_Ok) {
@@ -214,6 +214,19 @@ static void ask(GpSession *s, void *ud) {
     b->status = is_error && b->instance->left == GpLeft_Checks ? GpStatus_Diagnostics : GpStatus_Ok;
 }
 
+static GpStatus refuse_axes(Bind *b) {
+    const uint32_t *grid = b->instance->grid, *block = b->instance->block;
+    GpDiag *d = gp_diag(b->diags, GpDiag_G0322, b->request.site, gp_kernel_name(b->kernel));
+    gp_primary_label(d, "a grid of (%u, %u, %u) and blocks of (%u, %u, %u)", grid[0], grid[1], grid[2], block[0], block[1], block[2]);
+    gp_note_at(d, b->variant->linear, "`thread::index_1d()` tells threads apart only where grid and block have one axis");
+    gp_help(d, "launch it on one axis, or take indices of `thread::threadIdx_y()` and its like, in an `unsafe` kernel");
+    return GpStatus_Diagnostics;
+}
+
+static bool has_axes(const GpInstance *instance) {
+    return instance->grid[1] > 1 || instance->grid[2] > 1 || instance->block[1] > 1 || instance->block[2] > 1;
+}
+
 /* Code that leaves less to the launch does for one that knows more, but for checks, which cost more than the edges. */
 static GpLeft find_left(const GpVariant *v, GpLeft left) {
     return left == GpLeft_Nothing && !v->exec[left] && v->exec[GpLeft_Edges] ? GpLeft_Edges : left;
@@ -231,6 +244,7 @@ static GpStatus find_exec(Bind *b, GpExec **out) {
         status = make_function(b);
         if (status == GpStatus_Ok) status = add_variant(b);
     }
+    if (status == GpStatus_Ok && b->variant->linear.src && has_axes(instance)) status = refuse_axes(b);
     if (status == GpStatus_Ok && b->variant->check_count) status = protect(b, ask);
     if (status != GpStatus_Ok) return status;
     instance->left = find_left(b->variant, instance->left);

@@ -38,6 +38,7 @@ GpStatus gp_engine_copy(GpEngine *e, GpTensor *to, GpTensor *from, GpSite site, 
 typedef struct GpVariant {
     uint64_t key[2];
     GpSchedule schedule; /* asked for by the launch */
+    GpSpan linear; /* GpIrFn */
     GpDevice *device;
     GpExec *exec[GpLeft_count]; /* by what is left to the kernel; NULL before it was needed */
     GpArena *arena; /* of the checks; NULL: there are none */

@@ -212,6 +212,7 @@ struct GpIrFn {
     uint32_t max_threads;   /* SIMT: launch bound; 0 none */
     uint32_t min_blocks;    /* SIMT: launch_bounds' second argument; 0 none */
     GpSchedule schedule;    /* tile: what the kernel or the launch asks for */
+    GpSpan linear;          /* SIMT: of a linear index, which a launch of one axis only has */
     bool equal_lens;        /* SIMT: every slice of this launch has the same length, one value */
     struct GpIrGlobal *globals; /* the interpreter's memory of `global` operations, by name */
     struct GpLaunchCheck *launch_checks; /* dsl/ir/launch.h: asked by every launch */

@@ -155,6 +155,17 @@ static void test_tell_of_nothing(void **unused) {
     gpulua_graph_free(NULL);
 }
 
+/* The diagnostics are of this call, not of the one before. */
+static void told(gpulua_state *g, gpulua_status status) {
+    gpulua_diag d;
+    assert_int_equal(status, GPULUA_E_ARGUMENT);
+    assert_int_equal(gpulua_diag_count(g), 1);
+    assert_true(gpulua_diag_at(g, 0, &d));
+    assert_string_not_equal(d.code, "G0305");
+}
+
+#define TOLD(call) (assert_int_equal(gpulua_tensor_write(t, "", 1), GPULUA_E_DIAGNOSTICS), told(g, (call)))
+
 static void test_no_place(void **unused) {
     (void)unused;
     gpulua_state *g = open_state(NULL);
@@ -163,13 +174,16 @@ static void test_no_place(void **unused) {
     const char *const no_name = NULL;
     gpulua_launch_options options = {.size = sizeof(options), .names = &no_name, .name_count = 1};
     gpulua_arg args[] = {gpulua_arg_tensor(t), gpulua_arg_tensor(NULL)};
-    WRONG(gpulua_tensor_convert(t, "u8", NULL));
-    WRONG(gpulua_tensor_write(t, NULL, 16));
-    WRONG(gpulua_tensor_read(t, NULL, 16));
-    WRONG(gpulua_device_name(g, NULL));
-    WRONG(gpulua_memory(g, NULL));
-    WRONG(gpulua_run_file(g, NULL));
-    WRONG(gpulua_run_string(g, NULL, 1, NULL));
+    TOLD(gpulua_tensor_convert(t, "u8", NULL));
+    TOLD(gpulua_tensor_write(t, NULL, 16));
+    TOLD(gpulua_tensor_read(t, NULL, 16));
+    TOLD(gpulua_tensor_copy(t, NULL));
+    TOLD(gpulua_tiles(t, NULL, 1, NULL));
+    TOLD(gpulua_device_name(g, NULL));
+    TOLD(gpulua_gpu_count(g, NULL));
+    TOLD(gpulua_memory(g, NULL));
+    TOLD(gpulua_run_file(g, NULL));
+    TOLD(gpulua_run_string(g, NULL, 1, NULL));
     WRONG(gpulua_compile(g, NULL, NULL, 1, &m));
     assert_int_equal(gpulua_compile(g, NULL, kernels, sizeof(kernels) - 1, &m), GPULUA_OK);
     WRONG(gpulua_launch(m, NULL, args, 2, NULL));

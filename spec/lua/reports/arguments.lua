@@ -139,3 +139,16 @@ show("an axis that no i32 counts", function()
   local rows = gpu.kernels [[ #[tile] fn rows<const B: i32>(z: &mut Tensor<f32, {[1, B]}>) { z.store(constant(0.0f32, shape![1, B])); } ]].rows
   rows(gpu.zeros { 2147483648, 0 }:tiles { 1, 4 })
 end)
+local linear = gpu.kernels [[
+  #[kernel]
+  fn linear(mut z: DisjointSlice<f32>) {
+      let at = thread::index_1d();
+      if let Some(out) = z.get_mut(at) { *out = 1.0; }
+  }
+]].linear
+show("a linear index on two axes", function()
+  linear:with { block = { 4, 2 } } (z)
+end)
+show("a linear index on three", function()
+  linear:with { grid = { 1, 1, 2 } } (z)
+end)
