@@ -189,7 +189,7 @@ int gp_cmd_check(gpulua_state *g, int argc, char **argv) {
         fprintf(stderr, "gpulua check: cannot read '%s': %s\n", argv[i], strerror(errno));
         c.unread++;
     }
-    if (!c.errors && !c.unread && !c.is_parse_only && gp_cli_find_unused(&c.with, &unused))
+    if ((!c.errors || c.kernels) && !c.unread && !c.is_parse_only && gp_cli_find_unused(&c.with, &unused))
         return gp_cmd_usage("check", "--with: no kernel takes `%.*s`", (int)unused.len, unused.at);
     print_summary(&c);
     return c.errors || c.unread ? EXIT_FAILURE : EXIT_SUCCESS;

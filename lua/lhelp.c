@@ -1,5 +1,6 @@
 /* gpu.help: the documentation that stands beside each function, as text. docs/api.md is its
 ** output (spec/support/docs.lua), so the two cannot differ. */
+#include "lua/lsimilar.h"
 #include "lua/state.h"
 
 static void add_row(luaL_Buffer *b, const char *prefix, const GpLuaFn *fn) {
@@ -34,6 +35,18 @@ static void add_types(luaL_Buffer *b, const char *name) {
     }
 }
 
+static void consider_all(GpLuaSimilar *s, const GpLuaFn *fns) {
+    for (; fns->name; fns++) gp_lua_consider(s, fns->name, strlen(fns->name));
+}
+
+static int refuse_name(lua_State *L, const char *name) {
+    GpLuaSimilar s = {.wanted = name};
+    for (const GpLuaFn *const *table = gp_lua_functions; *table; table++) consider_all(&s, *table);
+    for (const GpLuaType *type = gp_lua_types; type->type; type++) consider_all(&s, type->methods);
+    if (s.name) return luaL_error(L, "nothing is called `%s`; did you mean `%s`?", name, lua_pushlstring(L, s.name, s.len));
+    return luaL_error(L, "nothing is called `%s`; gpu.help() tells everything", name);
+}
+
 static int gpu_help(lua_State *L) {
     const char *name = luaL_optstring(L, 1, NULL);
     luaL_Buffer b;
@@ -41,7 +54,7 @@ static int gpu_help(lua_State *L) {
     add_functions(&b, name);
     add_types(&b, name);
     luaL_pushresult(&b);
-    return 1;
+    return lua_rawlen(L, -1) ? 1 : refuse_name(L, name);
 }
 
 const GpLuaFn gp_lua_help_functions[] = {

@@ -24,11 +24,8 @@ static GpSource *make_source(lua_State *L, gpulua_state *g, const char *text, si
     GpSource *src = name ? NULL : find_in_script(L, g, text, len);
     if (src) return src;
     if (!name) {
-        size_t where_len;
-        luaL_where(L, 1); /* "script.lua:7: ", or nothing */
-        const char *where = lua_tolstring(L, -1, &where_len);
-        lua_pushlstring(L, where, where_len > 2 ? where_len - 2 : 0);
-        name = lua_pushfstring(L, "[kernels at %s]", lua_tostring(L, -1));
+        lua_Debug ar;
+        name = gp_lua_caller(L, &ar) ? lua_pushfstring(L, "[kernels at %s:%d]", ar.short_src, ar.currentline) : "[kernels]";
     }
     return gp_source_new(gp_engine_session(g->engine), name, text, len, 1, 1);
 }
@@ -192,6 +189,8 @@ static void read_arg(lua_State *L, int index, GpCallArg *arg) {
         *arg = (GpCallArg){.kind = GpArg_Float, .f = lua_tonumber(L, index)};
     else if (type == LUA_TBOOLEAN)
         *arg = (GpCallArg){.kind = GpArg_Bool, .i = lua_toboolean(L, index)};
+    else if (gp_box_test(L, index, GP_MODULE))
+        luaL_error(L, "a module is no argument: kernels are called with a dot, `k.name(..)`");
     else
         *arg = (GpCallArg){.kind = GpArg_Other, .other = describe_other(L, index)};
 }
@@ -297,6 +296,16 @@ static int kernel_sync(lua_State *L) {
 
 /* ---- Options -------------------------------------------------------------------------------- */
 
+/* The number at the top, also one like 64 / 2. */
+static lua_Integer read_integer(lua_State *L, const char *name) {
+    int is_integer;
+    lua_Integer value = lua_tointegerx(L, -1, &is_integer);
+    bool is_text = lua_type(L, -1) == LUA_TSTRING;
+    if (!is_integer || is_text)
+        luaL_error(L, is_text ? "`%s` wants an integer, got \"%s\"" : "`%s` wants an integer, got %s", name, luaL_tolstring(L, -1, NULL));
+    return value;
+}
+
 /* Reads {8}, {8, 4} or 8 as up to three positive extents; the rest are 1. */
 static void read_extents(lua_State *L, int index, const char *name, uint32_t out[3]) {
     lua_Integer given[3] = {1, 1, 1};
@@ -306,15 +315,15 @@ static void read_extents(lua_State *L, int index, const char *name, uint32_t out
         if (count < 1 || count > 3) luaL_error(L, "`%s` wants one to three extents", name);
         for (int i = 0; i < count; i++) {
             lua_geti(L, index, i + 1);
-            given[i] = luaL_checkinteger(L, -1);
+            given[i] = read_integer(L, name);
             lua_pop(L, 1);
         }
     } else {
-        given[0] = luaL_checkinteger(L, index);
+        given[0] = read_integer(L, name);
     }
     for (int i = 0; i < 3; i++) {
         if (given[i] < 1 || given[i] > UINT32_MAX)
-            luaL_error(L, "`%s` wants positive extents, got %d", name, (int)given[i]);
+            luaL_error(L, "`%s` wants extents from 1 to %I, got %I", name, (LUAI_UACINT)UINT32_MAX, (LUAI_UACINT)given[i]);
         out[i] = (uint32_t)given[i];
     }
 }
@@ -326,8 +335,7 @@ static void read_list(lua_State *L, int index, const char *name, GpShape *out) {
         luaL_error(L, "`%s` wants one to %d integers", name, GP_MAX_RANK);
     for (out->rank = 0; out->rank < count; out->rank++) {
         lua_geti(L, index, out->rank + 1);
-        if (!lua_isinteger(L, -1)) luaL_error(L, "`%s` wants integers", name);
-        out->dim[out->rank] = lua_tointeger(L, -1);
+        out->dim[out->rank] = read_integer(L, name);
         lua_pop(L, 1);
     }
 }
@@ -340,9 +348,7 @@ static int64_t read_schedule(lua_State *L, const char *name, GpScheduleKey key) 
     }
     bool is_list = key == GpScheduleKey_cluster && lua_istable(L, -1) && luaL_len(L, -1) == 1;
     if (is_list) lua_geti(L, -1, 1);
-    int is_integer;
-    lua_Integer value = lua_tointegerx(L, -1, &is_integer);
-    if (!is_integer) luaL_error(L, "`%s` wants an integer", name);
+    lua_Integer value = read_integer(L, name);
     if (is_list) lua_pop(L, 1);
     return value;
 }
@@ -356,7 +362,7 @@ static void read_option(lua_State *L, GpKernelOptions *options, GpNamedArg *name
     } else if (strcmp(name, "block") == 0) {
         read_extents(L, lua_gettop(L), name, options->block);
     } else if (strcmp(name, "shared") == 0) {
-        lua_Integer bytes = luaL_checkinteger(L, -1);
+        lua_Integer bytes = read_integer(L, name);
         if (bytes < 0 || bytes > UINT32_MAX) luaL_error(L, "`shared` wants a number of bytes");
         options->shared_bytes = (uint32_t)bytes;
     } else if (strcmp(name, "stream") == 0) {
@@ -369,8 +375,8 @@ static void read_option(lua_State *L, GpKernelOptions *options, GpNamedArg *name
         arg->name = gp_str_from(name);
         if (lua_isboolean(L, -1)) {
             arg->value = lua_toboolean(L, -1);
-        } else if (lua_isinteger(L, -1)) {
-            arg->value = lua_tointeger(L, -1);
+        } else if (lua_type(L, -1) == LUA_TNUMBER) {
+            arg->value = read_integer(L, name);
         } else if (lua_type(L, -1) == LUA_TSTRING) {
             arg->kind = GpNamed_Text;
             arg->text.at = lua_tolstring(L, -1, &arg->text.len);
@@ -378,7 +384,8 @@ static void read_option(lua_State *L, GpKernelOptions *options, GpNamedArg *name
             arg->kind = GpNamed_Shape;
             read_list(L, lua_gettop(L), name, &arg->shape);
         } else {
-            luaL_error(L, "option `%s` wants an integer, a boolean, a type name or a list of integers", name);
+            luaL_error(L, "option `%s` wants an integer, a boolean, a type name or a list of integers, got %s", name,
+                       luaL_tolstring(L, -1, NULL));
         }
     }
 }

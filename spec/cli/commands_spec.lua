@@ -157,6 +157,7 @@ describe("gpulua's commands", function()
       { "good.rs --with block=256,B=[4,8]", 1, "1 error\n", "error[G0328]: `[4, 8]` does not fit generic `B` of kernel `add`" },
       { "good.rs --with B=99999999999999999999", 2, "", "got 'B=999" },
       { "good.rs --with B=128,BB=3", 2, "", "no kernel takes `BB`" },
+      { "good.rs --with b=4", 2, "", "no kernel takes `b`" },
       { "sum.rs --with B=4,C=4,block=32", 2, "", "no kernel takes `block`" },
       { "good.rs --with block=256", 1, "1 error\n", "error[G0325]: cannot infer generic `B` of kernel `add`" },
       { "flag.rs --with warps=4", 1, "1 error\n", "= help: give it by name: `--with F=true`\n" },
