@@ -1,5 +1,6 @@
 /* Calls of methods: the lookup's receiver, generic arguments, and what was meant where there is
  * none. */
+#include "dsl/bind.h"
 #include "dsl/check_call.h"
 #include "dsl/resolve.h"
 #include "dsl/unify.h"
@@ -130,11 +131,20 @@ static const GpDef *function_of(GpBody *b, GpSym name, const GpType *receiver) {
     return takes_any || takes_it ? fn : NULL;
 }
 
+/* What stands for a method that numbers have in Rust. */
+static const char *foreign_number(const GpAstMethodCall *m, const GpType *receiver) {
+    GpElem elem;
+    return gp_bind_elem(receiver, &elem) ? gp_find_foreign(m->name->name, GpForeign_Number) : NULL;
+}
+
 /* What was meant by a method that is none. */
 static void help_unknown_method(GpBody *b, GpDiag *d, GpAstMethodCall *m, const GpType *inner) {
     bool is_tile = gp_ty_is_lang(inner, GpLang_Tile);
     const GpDef *fn = function_of(b, m->name, inner);
     const char *foreign = gp_find_foreign(m->name->name, GpForeign_Method);
+    const char *number = foreign_number(m, inner);
+    if (number)
+        gp_help(d, "%s", number);
     if (is_tile && help_tile_function(b, d, m))
         return;
     if (fn)
@@ -159,7 +169,7 @@ static void report_unknown_method(GpBody *b, GpAstMethodCall *m, const GpType *t
                         gp_arena_printf(b->c->arena, "%s `%s`", noun_of(t), type));
     bool is_function = function_of(b, m->name, inner) != NULL;
     bool has_field = !is_function && is_field(b, t, m->name);
-    bool may_be_near = !is_function && !has_field && gp_diag_is_kept(d);
+    bool may_be_near = !is_function && !has_field && !foreign_number(m, inner) && gp_diag_is_kept(d);
     GpSym near = may_be_near ? similar_method(b, t, m->name) : NULL;
     if (near)
         gp_suggest(d, at, near->name, "there is a method `%s` with a similar name", near->name);
