@@ -273,6 +273,8 @@ static bool discharge(GpModule *m, const GpObligation *o, const GpSubst *subst, 
     label_shapes(m, o, subst, d);
     if (o->fn->name && o->fn->span.src)
         gp_label(d, o->fn->span, "in this instance of `%s`", o->fn->name->name);
+    if (o->kind != GpObligation_Broadcast && (l == 1 || r == 1))
+        gp_help(d, "a tile is repeated along an axis of extent 1 by `.broadcast(shape![..])`");
     gp_text_free(&lt);
     gp_text_free(&rt);
     gp_text_free(&values);

@@ -26,3 +26,7 @@ fn product<const B: i32>(z: &mut Tensor<f32, {[64, 64]}>, x: &Tensor<bf16, {[-1,
 }
 //@ call product{B = 0}(part f32 [64, 64] tile [64, 64], tensor bf16 [64, 64], tensor bf16 [64, 64])
 //@ call product{B = 1048576}(part f32 [64, 64] tile [64, 64], tensor bf16 [64, 64], tensor bf16 [64, 64])
+
+#[tile]
+fn column<const A: i32, const B: i32>(z: &mut Tensor<f32, {[A, B]}>) { z.store(constant(1.0f32, shape![A, 1])); }
+//@ call column(part f32 [64, 8] tile [16, 8])
