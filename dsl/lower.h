@@ -37,6 +37,7 @@ struct GpVar {
     const GpLocal *local; /* NULL: a temporary */
     const GpType *type;
     uint32_t base, count; /* in GpLower.leaves */
+    bool is_temporary;    /* a value that is only indexed: nothing reads what is written to it */
     bool has_memory;      /* its one leaf is the address of a slot */
     uint32_t depth;       /* of the region that holds its values */
     GpLeaf *last;         /* its row when its scope ended: a reference may outlive a block */

@@ -330,14 +330,18 @@ GpSpot gp_spot_element(GpLower *lo, GpSpot base, GpValue *index, GpValue *mask, 
         return memory_element(lo, gp_lower_get(lo, &base.val, 0), elem, index, mask);
     case GpSpot_Memory:
         return memory_element(lo, base.address, elem, index, and_masks(lo, base.mask, mask));
-    case GpSpot_Value:
-        return array_element(lo, (Array){spill(lo, base.val), 0, extent}, elem, index, mask);
+    case GpSpot_Value: {
+        GpVar *var = spill(lo, base.val);
+        var->is_temporary = true;
+        return array_element(lo, (Array){var, 0, extent}, elem, index, mask);
+    }
     case GpSpot_Var:
         return array_element(lo, (Array){base.var, base.off, extent}, elem, index, mask);
     case GpSpot_Elem:
         break;
     }
-    if (!base.var->local || base.var->local->is_mut) {
+    bool is_fixed = base.var->local ? !base.var->local->is_mut : base.var->is_temporary;
+    if (!is_fixed) {
         gp_lower_refuse(
             lo, span,
             "an index chosen at run time into an array that is an element chosen at run time");

@@ -122,9 +122,20 @@ local SIMT = {
       local q = (not p) ~= (a & 1 == 0)
       return (p and 2 or 0) + (q and 1 or 0)
     end, { "a < 60", "a <= 60" } },
+  { "tables", [=[
+      let p = a as usize % 2;
+      let q = a as usize % 3;
+      let mut own = PLATES[1 - p];
+      own[q][p] += 7;
+      PLATES[p][q][1] * 100 + [[1, 2, 3], [4, 5, 6]][p][q] * 10 + own[q][p]]=], function(a)
+      local p, q = a % 2, a % 3
+      local function plate(i, j, k) return i * 6 + j * 2 + k end
+      return plate(p, q, 1) * 100 + (p * 3 + q + 1) * 10 + plate(1 - p, q, p) + 7
+    end, { "%[p%]%[q%]%[1%]", "[p][q][0]" } },
 }
 
-local HELPERS = [[
+local HELPERS = [=[
+  const PLATES: [[[i32; 2]; 3]; 2] = [[[0, 1], [2, 3], [4, 5]], [[6, 7], [8, 9], [10, 11]]];
   fn gcd(a: i32, b: i32) -> i32 {
       let mut p = a;
       let mut q = b;
@@ -137,7 +148,7 @@ local HELPERS = [[
   }
   fn twice(t: i32) -> i32 { t + t }
   fn pick<const N: i32>(v: i32) -> i32 { v % N }
-]]
+]=]
 
 local function simt_text(name, body)
   -- A kernel that returns early leaves its element as it was.
