@@ -134,7 +134,7 @@ bool gp_tile_own(GpLower *lo, const GpLowerCall *call, const GpValue *tensor, Gp
     while (t->kind == GpTy_Ref)
         t = t->inner;
     if (gp_map_has(&lo->joined, tensor))
-        gp_lower_refuse(lo, call->span, "a block's own tile of one tensor or another");
+        gp_lower_refuse(lo, call->span, "a slice, an address or a block's own tile of one tensor or another");
     if (tensor->inst || tensor->region != lo->fn->body)
         return false;
     *own = gp_lower_adt_shape(lo, t);
