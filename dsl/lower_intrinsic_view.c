@@ -167,7 +167,7 @@ GpVal gp_lower_TensorSlice(GpLower *lo, const GpLowerCall *call) {
         operands[1 + rank + i] = gp_tile_own_dim(lo, tensor, i);
     }
     gp_tile_require_within(lo, call, end, operands[1 + rank + axis], "that a slice ends within the tensor");
-    gp_tile_require_within(lo, call, start, end, "that a slice does not start behind its end");
+    gp_tile_require_within(lo, call, start, end, "that a slice starts within the tensor and not behind its end");
     operands[1 + axis] = start;
     operands[1 + rank + axis] = gp_build2(&lo->b, GpOp_Sub, end, start);
     return gp_call_result(lo, call, window(lo, operands, &shape));

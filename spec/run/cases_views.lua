@@ -294,7 +294,7 @@ function checks.slices(h, k)
       end
     end
   end
-  for what, wrong in pairs { ["ends within the tensor"] = { 1, 24 }, ["start behind its end"] = { 9, 8 }, ["not start"] = { -1, 8 } } do
+  for what, wrong in pairs { ["ends within the tensor"] = { 1, 24 }, ["not behind its end"] = { 9, 8 }, ["starts within the tensor"] = { -1, 8 } } do
     local ok, err = pcall(function() k.sliced(gpu.zeros { 4, columns }:tiles { 4, 8 }, x, gpu.from_table(wrong, "i32")):sync() end)
     h.check(not ok and tostring(err):find(what, 1, true) and tostring(err):find "cases_views:%d+:15", "a slice that is none: %s", err)
   end
