@@ -203,11 +203,23 @@ static bool is_compare(const GpNode *n) {
            gp_tok_info[((const GpAstBinary *)n)->op].lbp == Power_Compare;
 }
 
-static void report_chain(GpParser *p, GpSpan op) {
+/* `b & c`, whose operator binds stronger than a comparison. */
+static bool is_bitwise(const GpNode *n) {
+    GpTok op = n->kind == GpNode_Binary ? ((const GpAstBinary *)n)->op : GpTok_End;
+    return op == GpTok_And || op == GpTok_Or || op == GpTok_Caret;
+}
+
+static void report_chain(GpParser *p, GpSpan op, const GpNode *between) {
     if (!gp_parser_may_report(p))
         return;
     GpDiag *d = gp_diag(p->diags, GpDiag_G0007, op);
     gp_label(d, gp_parser_span(p), "second comparison");
+    if (is_bitwise(between)) {
+        const char *joint = gp_tok_info[((const GpAstBinary *)between)->op].spelling;
+        gp_help(d, "comparisons that `%s` joins stand in parentheses: `(a < b) %s (c < d)`", joint, joint);
+        gp_parser_park(p);
+        return;
+    }
     gp_help(d, "use `::<...>` instead of `<...>` to specify lifetime, type, or const arguments");
     gp_help(d, "or split the comparison into two, joined by `&&`");
     gp_parser_park(p);
@@ -286,7 +298,7 @@ static GpNode *parse_infix(GpParser *p, GpNode *lhs, unsigned flags) {
     binary->op = op;
     binary->rhs = rhs;
     if (is_compare(&binary->node) && gp_tok_info[p->tok.tok].lbp == Power_Compare)
-        report_chain(p, op_span);
+        report_chain(p, op_span, rhs);
     return &binary->node;
 }
 

@@ -11,6 +11,8 @@ typedef struct Row {
 
 #define LET_TYPE "the type stands behind the name: `let v: f32 = ..`"
 #define LET      "a variable is declared by `let`"
+#define LOOP     "a loop over numbers is `for j in 0..n { .. }`; a parameter has its type behind the name: `n: i32`"
+#define PARAM    "a parameter has its type behind the name: `x: f32`"
 #define FN       "a function is declared by `fn`"
 #define BODY     "a body stands in braces: `{ .. }`"
 #define CHOICE   "a choice is `if condition { a } else { b }`"
@@ -23,6 +25,10 @@ static const Row rows[] = {
      "a kernel is declared by `#[kernel] fn f(x: &[f32], mut c: DisjointSlice<f32>)`", NULL, false},
     {NULL, "let", "float", NULL, LET_TYPE, NULL, false},
     {NULL, "let", "int", NULL, LET_TYPE, NULL, false},
+    {NULL, "(", "int", NULL, LOOP, NULL, false},
+    {NULL, "(", "float", NULL, PARAM, NULL, false},
+    {NULL, ",", "int", NULL, PARAM, NULL, false},
+    {NULL, ",", "float", NULL, PARAM, NULL, false},
     {NULL, NULL, "float", NULL, LET, "let", false},
     {NULL, NULL, "double", NULL, LET, "let", false},
     {NULL, NULL, "int", NULL, LET, "let", false},
