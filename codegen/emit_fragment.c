@@ -5,7 +5,9 @@
 
 static LLVMTypeRef i32(GpEmit *e) { return LLVMInt32TypeInContext(e->ctx); }
 
-uint32_t gp_fragment_shift(const GpFeed *f) { return f->panel_bytes == GP_FEED_LINE_BYTES ? 0 : f->panel_bytes == GP_FEED_LINE_BYTES / 2 ? 1 : 2; }
+uint32_t gp_panel_shift(uint32_t panel_bytes) { return panel_bytes == GP_FEED_LINE_BYTES ? 0 : panel_bytes == GP_FEED_LINE_BYTES / 2 ? 1 : 2; }
+
+uint32_t gp_fragment_shift(const GpFeed *f) { return gp_panel_shift(f->panel_bytes); }
 
 /* Where the lane's words lie in 16 lines of two chunks. ldmatrix takes the addresses of eight lines
 ** from eight lanes; with words, a lane has its own: a quad of lanes shares a line, or a column. */

@@ -5,9 +5,10 @@
 
 #include "codegen/emit_i32.h"
 #include "codegen/emit_tile_gpu.h"
+#include "codegen/fragment.h"
 #include "codegen/pipe.h"
 
-enum { ROWS = GP_PIPE_BLOCK_ROWS, PANEL = GP_PIPE_STORE_COLUMNS };
+enum { ROWS = GP_PIPE_BLOCK_ROWS, STRIP_BYTES = 2 * GP_FEED_CHUNK_BYTES };
 
 static LLVMValueRef bits(GpEmit *e, int from, int count) {
     LLVMValueRef t = LLVMBuildLShr(e->b, gp_gpu_thread(e), gp_emit_i32(e, from), "");
@@ -46,19 +47,26 @@ void gp_pipe_drain_stores(GpEmit *e) {
 typedef struct Store {
     const GpPipeStore *plan;
     GpBound value; /* of rank 2, as a product's sums lie */
-    uint32_t blocks, panels; /* of 64 rows; of 64 columns */
+    uint32_t blocks, strips; /* of 64 rows; of 16 columns */
     LLVMValueRef base; /* i32: this warpgroup's part of the staging */
     uint32_t *at;      /* registers by (block, column / 8, half, column % 2) */
 } Store;
 
-/* Sixteen columns of 16 rows: four matrices of 8 x 8, whose rows' addresses the lanes give. */
+/* Where a panel of 64 rows begins among a warpgroup's. */
+static uint64_t panel_at(const Store *s, uint32_t block, uint32_t panel) {
+    return (uint64_t)ROWS * (block * s->strips * STRIP_BYTES + panel * s->plan->panel_bytes);
+}
+
+/* Sixteen columns of 16 rows: four matrices of 8 x 8, whose rows' addresses the lanes give. The lines of 128 bytes
+** that a row lies in decide how its chunks are exchanged. */
 static void write_strip(GpEmit *e, const Store *s, uint32_t block, uint32_t strip) {
-    uint32_t columns = s->panels * PANEL, first = (block * columns / 8 + strip * 2) * 4;
+    uint32_t bytes = s->plan->panel_bytes, chunks = bytes / GP_FEED_CHUNK_BYTES, first = (block * s->strips + strip) * 8;
     LLVMValueRef lane_row = gp_i32_add(e, gp_i32_scale(e, bits(e, GP_GPU_LANE_BITS, 2), 16), bits(e, 0, 4)), args[5];
-    LLVMValueRef chunk = LLVMBuildOr(e->b, bits(e, 4, 1), gp_emit_i32(e, strip * 2 % 8), "");
-    chunk = LLVMBuildXor(e->b, chunk, LLVMBuildAnd(e->b, lane_row, gp_emit_i32(e, 7), ""), "");
-    uint64_t panel = (uint64_t)(block * s->panels + strip / 4) * ROWS * GP_FEED_LINE_BYTES;
-    LLVMValueRef at = gp_i32_add(e, gp_i32_add(e, gp_i32_scale(e, lane_row, GP_FEED_LINE_BYTES), gp_i32_scale(e, chunk, GP_FEED_CHUNK_BYTES)),
+    LLVMValueRef chunk = LLVMBuildOr(e->b, bits(e, 4, 1), gp_emit_i32(e, strip * 2 % chunks), "");
+    LLVMValueRef line = gp_i32_shift(e, gp_i32_low(e, lane_row, GP_SWIZZLE_LINES), gp_panel_shift(bytes));
+    chunk = LLVMBuildXor(e->b, chunk, line, "");
+    uint64_t panel = panel_at(s, block, strip * 2 / chunks);
+    LLVMValueRef at = gp_i32_add(e, gp_i32_add(e, gp_i32_scale(e, lane_row, bytes), gp_i32_scale(e, chunk, GP_FEED_CHUNK_BYTES)),
                           gp_i32_add(e, s->base, gp_emit_i32(e, (int64_t)panel)));
     args[0] = gp_pipe_at(e, at);
     for (uint32_t i = 0; i < 4; i++)
@@ -72,12 +80,11 @@ static void start_copy(GpEmit *e, const Store *s, LLVMValueRef *coord, int rank,
                        uint32_t panel) {
     LLVMValueRef args[2 + GP_PIPE_MOST_RANK + 2];
     uint32_t count = 0;
-    uint64_t offset = (uint64_t)(block * s->panels + panel) * ROWS * GP_FEED_LINE_BYTES;
-    args[count++] = gp_pipe_at(e, gp_i32_add(e, s->base, gp_emit_i32(e, (int64_t)offset)));
+    args[count++] = gp_pipe_at(e, gp_i32_add(e, s->base, gp_emit_i32(e, (int64_t)panel_at(s, block, panel))));
     args[count++] = e->pipe->map_params[s->plan->map];
     for (int a = 0; a < rank; a++)
         args[count++] = coord[a];
-    args[2] = gp_i32_add(e, coord[0], gp_emit_i32(e, (int64_t)panel * PANEL));
+    args[2] = gp_i32_add(e, coord[0], gp_emit_i32(e, (int64_t)(panel * s->plan->panel_bytes / 2)));
     LLVMValueRef row = gp_i32_scale(e, e->pipe->warpgroup, ROWS);
     row = gp_i32_add(e, row, gp_emit_i32(e, (int64_t)block * gp_pipe_rows(e->pipe)));
     args[2 + s->plan->row_axis] = gp_i32_add(e, coord[s->plan->row_axis], row);
@@ -93,7 +100,7 @@ static void start_copies(GpEmit *e, void *ud) {
     LLVMValueRef coord[GP_PIPE_MOST_RANK];
     int rank = gp_pipe_coords(e, s->plan->inst, coord);
     for (uint32_t block = 0; block < s->blocks; block++)
-        for (uint32_t panel = 0; panel < s->panels; panel++)
+        for (uint32_t panel = 0; panel < s->strips * STRIP_BYTES / s->plan->panel_bytes; panel++)
             start_copy(e, s, coord, rank, block, panel);
     gp_emit_intrinsic(e, "llvm.nvvm.cp.async.bulk.commit.group", NULL, NULL, 0);
 }
@@ -114,14 +121,14 @@ bool gp_pipe_store(GpEmit *e, const GpInst *inst) {
     const GpLayout *held = gp_layout_reshape(e->arena, layout->layout, &s.plan->value->type->shape);
     s.value = gp_gpu_convert(e, s.plan->value, gp_gpu_layout(e, held));
     s.blocks = (uint32_t)matrix->dim[0] / gp_pipe_rows(e->pipe);
-    s.panels = (uint32_t)matrix->dim[1] / PANEL;
+    s.strips = (uint32_t)matrix->dim[1] * 2 / STRIP_BYTES;
     s.at = gp_wgmma_places(e, layout);
-    s.base = gp_i32_scale(e, e->pipe->warpgroup, (int64_t)s.blocks * s.panels * ROWS * GP_FEED_LINE_BYTES);
+    s.base = gp_i32_scale(e, e->pipe->warpgroup, (int64_t)panel_at(&s, s.blocks, 0));
     s.base = gp_i32_add(e, s.base, gp_emit_i32(e, (int64_t)e->pipe->staging));
     in_first(e, s.plan->is_repeated ? wait_done : wait_read, NULL);
     gp_pipe_warpgroup_barrier(e);
     for (uint32_t block = 0; block < s.blocks; block++)
-        for (uint32_t strip = 0; strip < s.panels * PANEL / 16; strip++)
+        for (uint32_t strip = 0; strip < s.strips; strip++)
             write_strip(e, &s, block, strip);
     gp_emit_intrinsic(e, s.plan->is_loaded ? "llvm.nvvm.fence.proxy.async" : "llvm.nvvm.fence.proxy.async.shared_cta",
                       NULL, NULL, 0);

@@ -22,7 +22,6 @@
 
 enum {
     GP_PIPE_BLOCK_ROWS = 64,   /* of an instruction of a warpgroup */
-    GP_PIPE_STORE_COLUMNS = GP_FEED_LINE_BYTES / 2, /* of a panel that is stored, of 16-bit elements */
     GP_PIPE_BARRIERS = 16,     /* bytes of a stage's two */
     GP_PIPE_MOST_RANK = 5,     /* of a tensor that is copied */
     GP_PIPE_MOST_STAGES = 8,
@@ -64,7 +63,7 @@ typedef struct GpPipeStore {
     const GpInst *inst;
     const GpValue *value;
     GpShape matrix; /* the value's shape, without leading axes of extent 1 */
-    uint32_t map;
+    uint32_t map, panel_bytes; /* of a line of what one copy takes: as wide as its swizzle */
     int row_axis; /* of the tensor's axes, counted from the innermost */
     bool is_repeated; /* in a loop or a branch: copies of the same elements may follow each other */
     bool is_loaded;   /* loads of the tensor come before it */

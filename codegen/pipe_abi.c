@@ -44,7 +44,7 @@ void gp_pipe_add_maps(GpEmit *e, GpPipe *p) {
         p->feeds.at[i].map = add_map(p, &m);
     }
     for (uint32_t i = 0; i < p->store_count; i++) {
-        GpImageMap m = map_of(e, p->stores[i].inst, GP_FEED_LINE_BYTES);
+        GpImageMap m = map_of(e, p->stores[i].inst, p->stores[i].panel_bytes);
         m.box[m.rank - 1 - p->stores[i].row_axis] = GP_PIPE_BLOCK_ROWS;
         p->stores[i].map = add_map(p, &m);
     }

@@ -220,6 +220,14 @@ static bool matrix_of(const GpShape *shape, GpShape *matrix) {
     return shape->rank >= 2;
 }
 
+/* The widest swizzle whose panels make up lines of so many bytes; 0: none does. */
+static uint32_t panel_of(uint64_t line_bytes) {
+    for (uint32_t bytes = GP_FEED_LINE_BYTES; bytes > GP_FEED_CHUNK_BYTES; bytes /= 2)
+        if (line_bytes % bytes == 0)
+            return bytes;
+    return 0;
+}
+
 static bool can_leave(Stores *s, const GpInst *inst, GpPipeStore *out) {
     const GpValue *v = inst->operands[1];
     const GpShape *shape = &v->type->shape;
@@ -231,8 +239,10 @@ static bool can_leave(Stores *s, const GpInst *inst, GpPipeStore *out) {
     while (v->inst && v->inst->op == GpOp_Reshape && gp_feed_drops_units(v->inst))
         v = v->inst->operands[0];
     *out = (GpPipeStore){.inst = inst, .value = v, .row_axis = shape->rank - 1 - a[0]};
-    return is_alone(s, inst, out) && matrix_of(&v->type->shape, &out->matrix) && out->matrix.dim[1] % GP_PIPE_STORE_COLUMNS == 0 &&
-           out->matrix.dim[0] % gp_pipe_rows(s->pipe) == 0;
+    if (!is_alone(s, inst, out) || !matrix_of(&v->type->shape, &out->matrix))
+        return false;
+    out->panel_bytes = panel_of((uint64_t)out->matrix.dim[1] * 2);
+    return out->panel_bytes && out->matrix.dim[0] % gp_pipe_rows(s->pipe) == 0;
 }
 
 static void add_store(GpInst *inst, void *ud) {
