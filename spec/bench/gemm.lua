@@ -27,17 +27,28 @@ local KINDS = {
   -- The tensor cores add 8-bit products with about 13 bits: half a percent of a sum of 8192.
   f8e4m3fn = { kernel = "transposed", out = "bf16", bytes = 1, tolerance = 2 ^ -7 },
 }
--- {BM, BN, bytes of BK elements}
-local TILES = { { 128, 256, 128 }, { 256, 128, 128 }, { 128, 192, 128 }, { 128, 128, 128 }, { 128, 64, 128 }, { 64, 64, 128 } }
+-- {BM, BN, bytes of BK elements, time of an element beside one of the first}
+local TILES = {
+  { 128, 256, 128, 1 }, { 256, 128, 128, 1 }, { 192, 192, 128, 1 }, { 128, 192, 128, 1.03 }, { 192, 128, 128, 1.04 }, { 128, 128, 128, 1.05 },
+  { 128, 160, 128, 1.06 }, { 192, 96, 128, 1.15 }, { 128, 64, 128, 1.5 }, { 64, 64, 128, 2 },
+}
+local MULTIPROCESSORS, TRIED = 132, 6
 
-local function candidates(kind)
+-- The time that the waves of a product's tiles take.
+local function waves(tile, n)
+  local count = math.ceil(n / tile[1]) * math.ceil(n / tile[2])
+  return math.ceil(count / MULTIPROCESSORS) * tile[1] * tile[2] * tile[4]
+end
+
+local function candidates(kind, n)
   local given = bench.options.tile
   if given then
     local m, n, depth = given:match("^(%d+)x(%d+)x(%d+)$")
     return { { math.tointeger(m), math.tointeger(n), math.tointeger(depth) } }
   end
   local list = {}
-  for i, tile in ipairs(TILES) do list[i] = { tile[1], tile[2], tile[3] // kind.bytes } end
+  table.sort(TILES, function(a, b) return waves(a, n) < waves(b, n) end)
+  for i = 1, TRIED do list[i] = { TILES[i][1], TILES[i][2], TILES[i][3] // kind.bytes } end
   return list
 end
 
@@ -59,7 +70,7 @@ end
 
 local function choose(kind, c, as, bs)
   local arms = {}
-  for i, tile in ipairs(candidates(kind)) do
+  for i, tile in ipairs(candidates(kind, c.shape[1])) do
     local following, last = calls(k[kind.kernel], tile, c, as, bs)
     arms[i] = { table.concat(tile, "x"), following, tile = tile, last = last }
   end
