@@ -59,6 +59,19 @@ static LLVMValueRef flush(GpEmit *e, LLVMValueRef v) {
     return LLVMBuildSelect(e->b, is_less, LLVMConstNull(type), v, "");
 }
 
+/* Zero of its sign in place of what is below the least normal f32. */
+static LLVMValueRef zero_small(GpEmit *e, LLVMValueRef v) {
+    LLVMTypeRef type = LLVMTypeOf(v);
+    LLVMValueRef size = gp_emit_intrinsic(e, "llvm.fabs", type, &v, 1);
+    LLVMValueRef is_less = LLVMBuildFCmp(e->b, LLVMRealOLT, size, LLVMConstReal(type, 0x1p-126), "");
+    LLVMValueRef zero = gp_emit_intrinsic(e, "llvm.copysign", type, (LLVMValueRef[]){LLVMConstNull(type), v}, 2);
+    return LLVMBuildSelect(e->b, is_less, zero, v, "");
+}
+
+static LLVMValueRef invert(GpEmit *e, LLVMValueRef v) {
+    return zero_small(e, LLVMBuildFDiv(e->b, LLVMConstReal(LLVMTypeOf(v), 1.0), zero_small(e, v), ""));
+}
+
 LLVMValueRef gp_emit_math(GpEmit *e, GpOp op, GpElem elem, LLVMValueRef *x, uint32_t count) {
     LLVMTypeRef type = LLVMTypeOf(x[0]);
     if (op == GpOp_Rsqrt) {
@@ -73,6 +86,8 @@ LLVMValueRef gp_emit_math(GpEmit *e, GpOp op, GpElem elem, LLVMValueRef *x, uint
     GpOp exact = gp_special_exact(op);
     if (v)
         return v;
+    if (op == GpOp_RcpFlush)
+        return invert(e, x[0]);
     if (exact == op)
         return call_library(e, op, elem, x, count);
     v = gp_emit_math(e, exact, elem, x, count);

@@ -1,12 +1,13 @@
-/* f32 functions on the GPU by its special function unit (special.def): 2^f to about one ULP, tanh to
-** 11 bits. */
+/* f32 functions on the GPU by its special function unit (special.def): 2^f and 1 / f to about one ULP,
+** tanh to 11 bits. */
 #include "codegen/emit.h"
 
 static const struct {
     const char *intrinsic;
+    bool is_overloaded;
     GpOp exact;
 } rows[GpOp_count] = {
-#define GP_SPECIAL(id, intrinsic, exact) [GpOp_##id] = {intrinsic, GpOp_##exact},
+#define GP_SPECIAL(id, intrinsic, overloaded, exact) [GpOp_##id] = {intrinsic, overloaded, GpOp_##exact},
 #include "codegen/special.def"
 };
 
@@ -42,7 +43,7 @@ LLVMValueRef gp_emit_special(GpEmit *e, GpOp op, LLVMValueRef x) {
         return NULL;
     if (op == GpOp_Exp)
         return emit_exp(e, x);
-    LLVMValueRef y = gp_emit_intrinsic(e, rows[op].intrinsic, f32(e), &x, 1);
+    LLVMValueRef y = gp_emit_intrinsic(e, rows[op].intrinsic, rows[op].is_overloaded ? f32(e) : NULL, &x, 1);
     LLVMSetFastMathFlags(y, LLVMFastMathApproxFunc);
     return y;
 }
