@@ -257,9 +257,9 @@ GpVal gp_lower_ApproxMode(GpLower *lo, const GpLowerCall *call) {
     bool is_exp = gp_call_is(call, "exp");
     if (is_mode(call, 1, "Approx"))
         x = is_exp ? exp_approx(lo, x) : gp_build1(&lo->b, GpOp_TanhApprox, x);
-    else if (is_exp && is_mode(call, 1, "Full"))
-        x = opaque(lo, gp_build1(&lo->b, GpOp_Exp, opaque(lo, x)));
-    else if (is_mode(call, 1, "Full") || is_mode(call, 1, ""))
+    else if (is_mode(call, 1, "Full"))
+        x = opaque(lo, gp_build1(&lo->b, is_exp ? GpOp_Exp : GpOp_Tanh, opaque(lo, x)));
+    else if (is_mode(call, 1, ""))
         x = gp_build1(&lo->b, is_exp ? GpOp_Exp : GpOp_Tanh, x);
     else
         return refuse_mode(lo, call, 1, "rounding", x->type->elem);

@@ -6,11 +6,14 @@
 **   exp(x) -> exp2_flush(x * log2 e), also where the results are added up
 **   x / c  -> x * (1 / c), with one c for many elements; also as the argument of tanh_approx
 **   x * (1 / y) -> x / y, which rounds once
+**   x / (c + exp(..)) -> x * rcp_flush(c + exp(..)), and 0 where the sum is 2^126 or more
+**   a +- a * tanh(x) -> a * rcp_flush(..); tanh(x) -> tanh_approx(x) for 8 bits, else what is exact enough for 11 (rounded.h)
 ** The product's rounding is as one of x: a relative error of |x| 2^-24 more. */
 #include "dsl/ir/pass.h"
+#include "dsl/ir/rounded.h"
 
 /* What a value's users want of it. */
-enum { WANTS_ALL = 1, WANTS_SUMS = 2, WANTS_ARGUMENT = 4 };
+enum { WANTS_ALL = 1, WANTS_SUMS = 2, WANTS_ARGUMENT = 4, WANTS_11 = 8 };
 
 typedef struct Narrow {
     GpIrFn *fn;
@@ -18,10 +21,6 @@ typedef struct Narrow {
     uint32_t *uses;
     bool changed;
 } Narrow;
-
-static bool is_narrow(GpElem elem) {
-    return elem == GpElem_TF32 || (gp_elem_is_float(elem) && gp_elem_info[elem].bits <= 16);
-}
 
 /* Results are as exact as the operands. */
 static const bool keeps_error[GpOp_count] = {
@@ -37,32 +36,49 @@ static bool is_sum_of_power(const GpInst *inst, uint32_t power) {
            c.f >= 0;
 }
 
+/* The same, or one of 2, and a number far from the least and the greatest: the reciprocal is a normal number, or 0. */
+static bool has_short_inverse(const GpValue *v) {
+    for (uint32_t i = 0; v->inst && v->inst->op == GpOp_Add && i < 2; i++) {
+        const GpInst *power = v->inst->operands[i]->inst;
+        bool is_power = power && (power->op == GpOp_Exp || power->op == GpOp_Exp2 || power->op == GpOp_Exp2Flush);
+        GpScalar c;
+        if (is_power && gp_ir_const(v->inst->operands[1 - i], &c))
+            return c.f >= 0x1p-60 && c.f <= 0x1p60;
+    }
+    return false;
+}
+
+static bool is_rounded(uint8_t wants) { return !(wants & ~WANTS_11); }
+
+/* The operand of a sum, difference or fma that is tanh in a +- a * tanh(x), and used there only; operand_count: none. */
+static uint32_t find_tanh(const Narrow *n, const GpInst *inst) {
+    bool is_sum = inst->op == GpOp_Add || inst->op == GpOp_Sub, is_fma = inst->op == GpOp_Fma;
+    for (uint32_t i = 0; (is_sum || is_fma) && i < 2; i++) {
+        const GpValue *t = inst->operands[i], *a = inst->operands[is_fma ? 2 : 1 - i];
+        GpScalar one;
+        bool is_whole = is_fma ? gp_ir_is_same(inst->operands[1 - i], a) : gp_ir_const(a, &one) && one.f == 1;
+        bool is_tanh = t->inst && t->inst->op == GpOp_Tanh && t->type->elem == GpElem_F32 && n->uses[t->id] == 1;
+        if (is_tanh && is_whole && !(inst->op == GpOp_Sub && i == 0))
+            return i;
+    }
+    return inst->operand_count;
+}
+
 /* What the i-th operand is used for, given what is wanted of the results. */
 static uint8_t wants_of(const Narrow *n, const GpInst *inst, uint32_t i) {
     if (keeps_error[inst->op] || is_sum_of_power(inst, i))
         return n->wants[inst->results[0]->id];
-    if (inst->op == GpOp_Cast)
-        return is_narrow(inst->results[0]->type->elem) ? 0 : WANTS_ALL;
+    if (inst->op == GpOp_Cast && gp_ir_is_narrow(inst->results[0]->type->elem)) {
+        GpElem to = inst->results[0]->type->elem;
+        return to == GpElem_F16 || to == GpElem_TF32 ? WANTS_11 : 0;
+    }
     if (inst->op == GpOp_Reduce && i == 0 && gp_ir_fold_op(inst) == GpOp_Add)
         return WANTS_SUMS;
+    if (inst->op == GpOp_Tanh && is_rounded(n->wants[inst->results[0]->id]))
+        return WANTS_ARGUMENT;
+    if (i == find_tanh(n, inst) && is_rounded(n->wants[inst->results[0]->id]))
+        return n->wants[inst->results[0]->id];
     return inst->op == GpOp_TanhApprox ? WANTS_ARGUMENT : WANTS_ALL;
-}
-
-/* c, of which there are fewer than of quotients, or which is the same in each. */
-static const GpValue *find_divisor(const GpInst *div) {
-    const GpValue *c = div->operands[1];
-    GpScalar value;
-    bool is_repeated = c->inst && (c->inst->op == GpOp_Splat || c->inst->op == GpOp_Broadcast);
-    return is_repeated || gp_ir_const(c, &value) ? c : NULL;
-}
-
-static GpValue *reciprocal(GpBuilder *b, const GpValue *c) {
-    GpInst *repeat = c->inst;
-    bool is_repeated = repeat->op == GpOp_Splat || repeat->op == GpOp_Broadcast;
-    GpValue *from = is_repeated ? repeat->operands[0] : repeat->results[0];
-    GpScalar one = {.elem = from->type->elem, .f = 1};
-    GpValue *inverse = gp_build2(b, GpOp_Div, gp_build_const(b, from->type, one), from);
-    return is_repeated ? gp_build(b, repeat->op, &inverse, 1, &c->type, 1)->results[0] : inverse;
 }
 
 static void replace(Narrow *n, GpInst *inst, GpValue *by) {
@@ -76,7 +92,8 @@ static void replace(Narrow *n, GpInst *inst, GpValue *by) {
 static GpValue *find_inverted(const Narrow *n, const GpInst *product, uint32_t i) {
     const GpValue *v = product->operands[i];
     GpScalar one;
-    bool is_inverse = v->inst && v->inst->op == GpOp_Div && n->uses[v->id] == 1 && !find_divisor(v->inst) &&
+    bool is_inverse = v->inst && v->inst->op == GpOp_Div && n->uses[v->id] == 1 &&
+                      !gp_ir_repeats(v->inst->operands[1]) && !has_short_inverse(v->inst->operands[1]) &&
                       gp_ir_const(v->inst->operands[0], &one) && one.f == 1;
     return is_inverse ? v->inst->operands[1] : NULL;
 }
@@ -92,20 +109,58 @@ static void divide(Narrow *n, GpInst *product) {
     }
 }
 
+/* A quotient, by what is known of the divisor. */
+static void invert(Narrow *n, GpBuilder *b, GpInst *div) {
+    GpValue *a = div->operands[0], *y = div->operands[1], *by;
+    GpScalar one;
+    if (gp_ir_repeats(y)) {
+        by = gp_build_by_inverse(b, div);
+    } else if (has_short_inverse(y) && is_rounded(n->wants[div->results[0]->id])) {
+        by = gp_build1(b, GpOp_RcpFlush, y);
+        if (!gp_ir_const(a, &one) || one.f != 1)
+            by = gp_build2(b, GpOp_Mul, a, by);
+    } else {
+        return;
+    }
+    replace(n, div, by);
+}
+
+/* a +- a * tanh(x); the walk comes to that tanh, which nothing uses then. */
+static void add_tanh(Narrow *n, GpBuilder *b, GpInst *inst) {
+    uint32_t i = find_tanh(n, inst);
+    if (i == inst->operand_count)
+        return;
+    GpInst *tanh = inst->operands[i]->inst;
+    GpValue *by = gp_build_one_plus_tanh(b, tanh->operands[0], inst->op == GpOp_Sub);
+    if (inst->op == GpOp_Fma)
+        by = gp_build2(b, GpOp_Mul, by, inst->operands[2]);
+    n->uses[tanh->results[0]->id] = 0;
+    replace(n, inst, by);
+}
+
+static void shorten_tanh(Narrow *n, GpBuilder *b, GpInst *inst, uint8_t wants) {
+    GpValue *x = inst->operands[0];
+    if (n->uses[inst->results[0]->id] == 0)
+        gp_ir_remove(inst);
+    else
+        replace(n, inst, wants & WANTS_11 ? gp_build_tanh_rounded(b, x) : gp_build1(b, GpOp_TanhApprox, x));
+}
+
 static void shorten(Narrow *n, GpInst *inst) {
     uint8_t wants = inst->result_count ? n->wants[inst->results[0]->id] : WANTS_ALL;
     if (wants & WANTS_ALL || inst->results[0]->type->elem != GpElem_F32)
         return;
-    if (inst->op == GpOp_Mul) {
-        divide(n, inst);
-        return;
-    }
     GpBuilder b = {.fn = n->fn, .region = inst->parent, .before = inst, .span = inst->span};
-    if (inst->op == GpOp_Exp && !(wants & WANTS_ARGUMENT))
+    if (inst->op == GpOp_Mul)
+        divide(n, inst);
+    else if (inst->op == GpOp_Exp && !(wants & WANTS_ARGUMENT))
         replace(n, inst, gp_build_exp_approx(&b, inst->operands[0]));
-    const GpValue *c = inst->op == GpOp_Div && !(wants & WANTS_SUMS) ? find_divisor(inst) : NULL;
-    if (c)
-        replace(n, inst, gp_build2(&b, GpOp_Mul, inst->operands[0], reciprocal(&b, c)));
+    else if (inst->op == GpOp_Div && !(wants & WANTS_SUMS))
+        invert(n, &b, inst);
+    else if (inst->op == GpOp_Tanh && is_rounded(wants))
+        shorten_tanh(n, &b, inst, wants);
+    else if (is_rounded(wants))
+        add_tanh(n, &b, inst);
 }
 
 /* Backwards, so that a value's users come before it. */

@@ -5,8 +5,13 @@
 ** Differences, maxima, choices and what loops and branches hand on scale with what they are made of. So all
 ** values that are connected by these are multiplied by l where they come from, if nothing else is made of
 ** them than arguments of exponentials, and if that takes fewer products. Rounding c * l is as another c
-** within 2^-24; equal values stay equal. It is part of a kernel's meaning, as pass_narrow.c is. */
+** within 2^-24; equal values stay equal. What is stored of them besides, as m + ln(sum), is divided by l before. It is part of a kernel's meaning, as pass_narrow.c is.
+**
+** For exponentials the absolute error of their arguments counts: c * tanh(x) among these is made of a tanh within 2^-21,
+** or, where all is rounded to 8 bits in the end and |c| is known to be 64 at most, of tanh_approx: that is 2^-16.4 off
+** on an H200, over every f32, and the powers 2^-10.4. */
 #include "dsl/ir/pass.h"
+#include "dsl/ir/rounded.h"
 
 #include <float.h>
 #include <math.h>
@@ -31,9 +36,19 @@ typedef struct Web {
     uint32_t count;
     Use *given;          /* operands that are constants and arguments, which have other users maybe */
     uint32_t given_count;
+    GpInst **dead;       /* removed in the end */
+    uint32_t dead_count;
     uint32_t known;      /* ids below it are of values that were there before */
+    Use *exits;          /* where values are stored */
+    uint32_t exit_count;
     int64_t saved;       /* products */
+    uint8_t *exactness;  /* by id, where the function has a tanh; NULL */
+    uint8_t exactest;    /* of the powers */
+    int64_t exact_count; /* elements of the greatest power that is used as it is */
     bool is_open;        /* something else is made of the values */
+    bool has_huge;       /* a constant that has no product by log2 e */
+    bool has_exact_exit; /* a value is stored that no logarithm is part of, so that its relative error counts */
+    bool has_bare;       /* an exponential of 2 has one for its argument */
     bool changed;
 } Web;
 
@@ -108,12 +123,18 @@ static void add(Web *w, GpValue *v) {
     w->values[w->count++] = v;
 }
 
+/* Its product by log2 e is finite. */
+static const double most = (double)(float)((double)FLT_MAX / GP_LOG2_E);
+static bool is_small(double v) { return fabs(v) < most; }
+
 static bool is_argument(const GpValue *v) { return !v->inst && !v->region->owner; }
 
 static void add_operand(Web *w, GpInst *inst, uint32_t i) {
     GpValue *v = inst->operands[i];
     GpScalar value;
-    if (gp_ir_const(v, &value) || is_argument(v))
+    bool is_const = gp_ir_const(v, &value);
+    w->has_huge |= is_const && isfinite(value.f) && !is_small(value.f);
+    if (is_const || is_argument(v))
         w->given[w->given_count++] = (Use){inst, i};
     else
         add(w, v);
@@ -122,15 +143,9 @@ static void add_operand(Web *w, GpInst *inst, uint32_t i) {
 /* A loop, a branch or a block: its results are what it is handed. */
 static bool hands_on(const GpInst *inst) { return gp_op_info[inst->op].effect == GpEffect_Control; }
 
-static bool is_loop(const GpInst *inst) { return inst && (inst->op == GpOp_For || inst->op == GpOp_Loop); }
-
-/* Where the k-th value that a loop carries is in its operands and among its region's parameters. */
-static uint32_t start_of(const GpInst *loop, uint32_t k) { return loop->op == GpOp_For ? k + 3 : k; }
-static uint32_t param_of(const GpInst *loop, uint32_t k) { return loop->op == GpOp_For ? k + 1 : k; }
-
 /* A `for` gives what it carries. */
 static void add_carried(Web *w, GpInst *loop, uint32_t k) {
-    add(w, loop->regions[0]->params[param_of(loop, k)]);
+    add(w, loop->regions[0]->params[gp_loop_param(loop, k)]);
     if (loop->op == GpOp_For)
         add(w, loop->results[k]);
 }
@@ -138,7 +153,7 @@ static void add_carried(Web *w, GpInst *loop, uint32_t k) {
 /* What `inst` is handed as its k-th value: for the next turn, or as a result. */
 static void add_feeders(Web *w, const GpInst *inst, uint32_t k, bool is_turn) {
     for (const Feeder *f = gp_map_get(&w->feeders, inst); f; f = f->next)
-        if (is_turn == (is_loop(inst) && f->inst->op != GpOp_Break))
+        if (is_turn == (gp_is_loop(inst) && f->inst->op != GpOp_Break))
             add_operand(w, f->inst, k);
 }
 
@@ -161,9 +176,9 @@ enum { SCALING = 4 }; /* instructions of scale_finite */
 
 static void visit_maker(Web *w, const GpValue *v) {
     GpInst *inst = v->inst ? v->inst : v->region->owner;
-    if (!v->inst && is_loop(inst)) {
-        uint32_t k = v->index - param_of(inst, 0);
-        add_operand(w, inst, start_of(inst, k));
+    if (!v->inst && gp_is_loop(inst)) {
+        uint32_t k = v->index - gp_loop_param(inst, 0);
+        add_operand(w, inst, gp_loop_start(inst, k));
         add_carried(w, inst, k);
         add_feeders(w, inst, k, true);
     } else if (v->inst && hands_on(inst)) {
@@ -187,29 +202,77 @@ static bool is_exponent(const Web *w, const GpInst *product) {
     return is_product;
 }
 
+static void visit_power(Web *w, const GpInst *power) {
+    uint8_t exactness = w->exactness ? w->exactness[power->results[0]->id] : GpExact_All;
+    w->exactest = GP_MAX(w->exactest, exactness);
+    if (exactness == GpExact_All)
+        w->exact_count = GP_MAX(w->exact_count, count_elements(power->results[0]));
+}
+
+static void visit_exponent(Web *w, const GpInst *product) {
+    w->saved += count_elements(product->results[0]);
+    Use *end;
+    for (Use *u = uses_of(w, product->results[0], &end); u != end; u++)
+        visit_power(w, u->inst);
+}
+
+static bool is_logarithm(const GpValue *v) {
+    while (v->inst && (v->inst->op == GpOp_Reshape || v->inst->op == GpOp_Broadcast))
+        v = v->inst->operands[0];
+    return v->inst && (v->inst->op == GpOp_Ln || v->inst->op == GpOp_Log);
+}
+
+static void visit_exit(Web *w, const Use *u) {
+    const GpValue *v = u->inst->operands[u->operand], *sum = v;
+    while (sum->inst && sum->inst->op == GpOp_Reshape)
+        sum = sum->inst->operands[0];
+    bool adds = sum->inst && sum->inst->op == GpOp_Add;
+    w->has_exact_exit |= !adds || !(is_logarithm(sum->inst->operands[0]) || is_logarithm(sum->inst->operands[1]));
+    w->exits[w->exit_count++] = *u;
+    w->saved -= count_elements(v);
+}
+
+/* The value is an argument of a power, or stored; false: neither. */
+static bool visit_end(Web *w, const Use *u) {
+    GpInst *inst = u->inst;
+    bool is_power = inst->op == GpOp_Exp || inst->op == GpOp_Exp2Flush;
+    bool is_product = inst->op == GpOp_Mul && is_exponent(w, inst);
+    bool is_stored = inst->op == GpOp_StoreTile && u->operand == 1;
+    if (is_product)
+        visit_exponent(w, inst);
+    if (is_power)
+        visit_power(w, inst);
+    if (is_stored)
+        visit_exit(w, u);
+    w->has_bare |= inst->op == GpOp_Exp2Flush;
+    return is_power || is_product || is_stored;
+}
+
 static void visit_use(Web *w, const Use *u) {
     GpInst *inst = u->inst, *to = inst->target ? inst->target : inst->parent->owner;
-    bool combines = to && (to->op == GpOp_Reduce || to->op == GpOp_Scan);
-    if (combines)
-        w->is_open = true;
-    else if (inst->op == GpOp_Mul && is_exponent(w, inst))
-        w->saved += count_elements(inst->results[0]);
-    else if (is_linear(inst) && u->operand >= linear[inst->op].from)
+    if (to && (to->op == GpOp_Reduce || to->op == GpOp_Scan)) {
+        w->is_open = true; /* it combines them */
+        return;
+    }
+    if (visit_end(w, u))
+        return;
+    if (is_linear(inst) && u->operand >= linear[inst->op].from)
         add(w, inst->results[0]);
-    else if (is_loop(inst) && u->operand >= start_of(inst, 0))
-        add_carried(w, inst, u->operand - start_of(inst, 0));
-    else if (to && (inst->op == GpOp_Break || (inst->op == GpOp_Yield && !is_loop(to))))
+    else if (gp_is_loop(inst) && u->operand >= gp_loop_start(inst, 0))
+        add_carried(w, inst, u->operand - gp_loop_start(inst, 0));
+    else if (to && (inst->op == GpOp_Break || (inst->op == GpOp_Yield && !gp_is_loop(to))))
         add(w, to->results[u->operand]);
     else if (to && (inst->op == GpOp_Continue || inst->op == GpOp_Yield))
         add_carried(w, to, u->operand);
     else
-        w->is_open |= inst->op != GpOp_Exp;
+        w->is_open = true;
 }
 
 static void follow(Web *w, GpValue *from) {
-    w->count = w->given_count = 0;
-    w->saved = 0;
-    w->is_open = false;
+    w->count = w->given_count = w->exit_count = 0;
+    w->saved = w->exact_count = 0;
+    w->exactest = 0;
+    w->is_open = w->has_bare = w->has_huge = w->has_exact_exit = false;
     add(w, from);
     for (uint32_t i = 0; i < w->count; i++) {
         Use *end;
@@ -229,9 +292,8 @@ static GpValue *build_number(const GpValue *like, GpBuilder *b, double v) {
 ** itself the difference is zero, as before. */
 static GpValue *scale_finite(GpBuilder *b, GpValue *x) {
     GpScalar value;
-    double most = (double)(float)((double)FLT_MAX / GP_LOG2_E);
     if (gp_ir_const(x, &value))
-        return build_number(x, b, fabs(value.f) < most ? (double)(float)(value.f * GP_LOG2_E) : value.f);
+        return build_number(x, b, is_small(value.f) ? (double)(float)(value.f * GP_LOG2_E) : value.f);
     GpValue *is_small = gp_build_cmp(b, GpPred_Lt, gp_build1(b, GpOp_Abs, x), build_number(x, b, most));
     return gp_build_select(b, is_small, gp_build2(b, GpOp_Mul, x, build_number(x, b, GP_LOG2_E)), x);
 }
@@ -270,14 +332,27 @@ static void scale_maker(const Web *w, GpValue *v) {
     }
 }
 
-static void take_factor(const Use *u) {
+/* The walk, which may stand before it, has it still. */
+static void bury(Web *w, GpInst *inst) { w->dead[w->dead_count++] = inst; }
+
+static void replace(Web *w, GpInst *inst, GpValue *by) {
+    gp_pass_replace(inst->results[0], by);
+    bury(w, inst);
+}
+
+static void take_factor(Web *w, const Use *u) {
     GpInst *inst = u->inst;
     if (inst->op == GpOp_Exp)
         inst->op = GpOp_Exp2;
-    if (inst->op != GpOp_Mul || !inst->parent)
-        return;
-    gp_pass_replace(inst->results[0], inst->operands[u->operand]);
-    gp_ir_remove(inst);
+    if (inst->op == GpOp_Mul && !inst->results[0]->forward)
+        replace(w, inst, inst->operands[u->operand]);
+}
+
+/* What is stored is as it was. */
+static void give_factor(const Web *w, const Use *u) {
+    GpBuilder b = builder_at(w, u->inst->parent, u->inst);
+    GpValue **v = &u->inst->operands[u->operand];
+    *v = gp_build2(&b, GpOp_Mul, *v, build_number(*v, &b, (double)(float)(1 / GP_LOG2_E)));
 }
 
 static void apply(Web *w) {
@@ -288,31 +363,117 @@ static void apply(Web *w) {
         GpBuilder b = builder_at(w, u->inst->parent, u->inst);
         u->inst->operands[u->operand] = scale_factor(&b, u->inst->operands[u->operand]);
     }
+    for (uint32_t i = 0; i < w->exit_count; i++)
+        give_factor(w, &w->exits[i]);
     for (uint32_t i = 0; i < w->count; i++) {
         Use *end;
         for (Use *u = uses_of(w, w->values[i], &end); u != end; u++)
-            take_factor(u);
+            take_factor(w, u);
     }
     w->changed = true;
 }
 
-static void try_product(GpInst *inst, void *ud) {
-    Web *w = ud;
-    if (inst->op != GpOp_Mul || inst->results[0]->id >= w->known || inst->results[0]->type->elem != GpElem_F32 ||
-        inst->operands[0]->id >= w->known || w->is_seen[inst->operands[0]->id] || !is_exponent(w, inst))
+/* ---- Caps --------------------------------------------------------------------------------- */
+
+enum { COARSE_CAP = 64 };
+
+static bool is_used_once(const Web *w, const GpValue *v) {
+    Use *end, *u = uses_of(w, v, &end);
+    return end - u == 1;
+}
+
+/* x of tanh(x), a quotient by one value as a product. */
+static GpValue *argument_of(Web *w, const GpInst *tanh) {
+    GpValue *x = tanh->operands[0];
+    bool is_quotient = x->inst && x->inst->op == GpOp_Div && x->id < w->known && is_used_once(w, x);
+    if (!is_quotient || !gp_ir_repeats(x->inst->operands[1]))
+        return x;
+    GpBuilder b = builder_at(w, x->inst->parent, x->inst);
+    bury(w, x->inst);
+    return gp_build_by_inverse(&b, x->inst);
+}
+
+/* Which operand of a product, or of an fma's, is a tanh of f32 that is used there only; 2: none. */
+static uint32_t find_tanh(const Web *w, const GpInst *inst) {
+    uint32_t i = inst && has_factor(inst) ? 1 - find_factor(inst) : 2;
+    const GpValue *t = i < 2 ? inst->operands[i] : NULL;
+    bool is_tanh = t && t->inst && t->inst->op == GpOp_Tanh && t->type->elem == GpElem_F32;
+    return is_tanh && count_elements(t) > w->exact_count && is_used_once(w, t) ? i : 2;
+}
+
+static bool is_coarse(const Web *w, const GpValue *factor, double unit) {
+    GpScalar c;
+    return w->exactest == GpExact_8 && gp_ir_const(factor, &c) && fabs(c.f) <= COARSE_CAP * unit;
+}
+
+static void shorten_tanh(Web *w, GpInst *inst, uint32_t i, double unit) {
+    GpInst *tanh = inst->operands[i]->inst;
+    GpScalar cap;
+    GpBuilder b = builder_at(w, tanh->parent, tanh);
+    GpValue *x = argument_of(w, tanh);
+    if (is_coarse(w, inst->operands[1 - i], unit))
+        inst->operands[i] = gp_build1(&b, GpOp_TanhApprox, x);
+    else if (inst->op == GpOp_Mul && gp_ir_const(inst->operands[1 - i], &cap))
+        replace(w, inst, gp_build_tanh_near(&b, x, cap.f));
+    else
+        inst->operands[i] = gp_build_tanh_near(&b, x, 1);
+    bury(w, tanh);
+    w->changed = true;
+}
+
+/* unit: what the factors have been multiplied by. */
+static void shorten_caps(Web *w, double unit) {
+    for (uint32_t k = 0; k < w->count; k++) {
+        GpInst *inst = w->values[k]->inst;
+        uint32_t i = find_tanh(w, inst);
+        if (i < 2)
+            shorten_tanh(w, inst, i, unit);
+    }
+}
+
+/* ------------------------------------------------------------------------------------------- */
+
+static void try_web(Web *w, GpValue *from) {
+    if (from->id >= w->known || w->is_seen[from->id] || from->forward)
         return;
-    follow(w, inst->operands[0]);
-    if (!w->is_open && w->saved > 0)
+    follow(w, from);
+    bool is_scaled = !w->is_open && !w->has_bare && w->saved > 0 && !(w->exit_count > 0 && w->has_huge);
+    if (is_scaled)
         apply(w);
+    if (!w->is_open && !w->has_exact_exit && w->exactness)
+        shorten_caps(w, is_scaled ? GP_LOG2_E : 1);
+}
+
+static void try_power(GpInst *inst, void *ud) {
+    Web *w = ud;
+    const GpValue *v = inst->result_count ? inst->results[0] : NULL;
+    if (!v || v->id >= w->known || v->type->elem != GpElem_F32)
+        return;
+    if (inst->op == GpOp_Mul && inst->operands[0]->id < w->known && is_exponent(w, inst))
+        try_web(w, inst->operands[0]);
+    if (inst->op == GpOp_Exp2Flush && w->exactness)
+        try_web(w, inst->operands[0]);
+}
+
+static void look_for_tanh(GpInst *inst, void *ud) {
+    *(bool *)ud |= inst->op == GpOp_Tanh && inst->results[0]->type->elem == GpElem_F32;
 }
 
 bool gp_pass_scale(GpIrFn *fn) {
     Web w = {.fn = fn, .known = fn->next_id};
+    bool has_tanh = false;
     find_uses(&w);
     w.is_seen = GP_NEW_ARRAY(fn->arena, bool, w.known);
     w.values = GP_NEW_ARRAY(fn->arena, GpValue *, w.known);
+    w.exits = GP_NEW_ARRAY(fn->arena, Use, w.first_use[w.known + 1]);
     w.given = GP_NEW_ARRAY(fn->arena, Use, w.first_use[w.known + 1]);
-    gp_ir_walk(fn, GpWalk_Before, try_product, &w);
+    w.dead = GP_NEW_ARRAY(fn->arena, GpInst *, w.known);
+    gp_ir_walk(fn, GpWalk_Before, look_for_tanh, &has_tanh);
+    if (has_tanh)
+        w.exactness = gp_ir_find_exactness(fn);
+    gp_ir_walk(fn, GpWalk_Before, try_power, &w);
+    for (uint32_t i = 0; i < w.dead_count; i++)
+        gp_ir_remove(w.dead[i]);
     if (w.changed)
         gp_ir_apply_forwards(fn);
     return w.changed;

@@ -10,7 +10,10 @@ fn modes(z: &mut Tensor<f32, {[8]}>, x: &Tensor<f32, {[-1]}>) {
 }
 //@ call modes(part f32 [64] tile [8], tensor f32 [64])
 // CHECK: %near = tanh_approx %a : tile<8 x f32>
-// CHECK: %full = tanh %a : tile<8 x f32>
+// CHECK: [[A:%[0-9]+]] = bitcast %a : tile<8 x u32>
+// CHECK: [[B:%[0-9]+]] = bitcast [[A]] : tile<8 x f32>
+// CHECK: tanh [[B]] : tile<8 x f32>
+// CHECK: %full = bitcast {{.*}} : tile<8 x f32>
 // CHECK: [[POWER:%[0-9]+]] = mul %near,
 // CHECK: %power = exp2_flush [[POWER]] : tile<8 x f32>
 // CHECK: [[FULL:%[0-9]+]] = bitcast %full : tile<8 x u32>

@@ -1,6 +1,8 @@
 -- Functions of which only rounded results are used: exponentials that are rounded to 16 bits or added up, quotients that are
 -- rounded. Against doubles: what is left out must not be seen, whatever masks and factors there are.
 local gpu = require "gpulua"
+local formats = require "formats"
+local matrix = require "matrix"
 
 local KERNELS = [[
 #[tile]
@@ -84,6 +86,28 @@ fn sigmoids<const N: i32>(z: &mut Tensor<bf16, {[N]}>, y: &mut Tensor<f16, {[N]}
     let t = x.load_like(z);
     z.store(convert_tile(t * (1.0 / (exp(-t) + 1.0))));
     y.store(convert_tile(t / (1.0 + exp(t * -1.702))));
+}
+#[tile]
+fn tanhs<const N: i32>(z: &mut Tensor<bf16, {[N]}>, y: &mut Tensor<f16, {[N]}>, u: &mut Tensor<bf16, {[N]}>, v: &mut Tensor<f16, {[N]}>, w: &mut Tensor<bf16, {[N]}>, x: &Tensor<f32, {[-1]}>) {
+    let t = x.load_like(z);
+    z.store(convert_tile(tanh(t / 3.0)));
+    y.store(convert_tile(tanh(t)));
+    u.store(convert_tile(t * 0.5 * (tanh(t) + 1.0)));
+    v.store(convert_tile((1.0 - tanh(t)) * 0.5));
+    w.store(convert_tile(tanh(t * 2.0) * 0.5 + 0.5));
+}
+// What is added up of capped scores, in sums of one, and rounded to 16 bits; the logarithm of a sum.
+#[tile]
+fn capped<const M: i32, const N: i32>(z: &mut Tensor<bf16, {[M, N]}>, y: &mut Tensor<f16, {[M, N]}>, u: &mut Tensor<f32, {[M, N]}>, l: &mut Tensor<f32, {[M, 1]}>, x: &Tensor<f32, {[-1, -1]}>, cap: f32) {
+    let t = x.load_like(z);
+    z.store(convert_tile(exp(tanh(t / 64.0) * 64.0 - 64.0)));
+    y.store(convert_tile(exp(tanh(t / 30.0) * 30.0 - 30.0)));
+    let powers = exp(cap * tanh(t / cap) - cap.broadcast(shape![M, N]));
+    u.store(reduce_sum(powers.reshape(shape![M, N, 1]), 2));
+    let scores = tanh(t / 50.0) * 50.0;
+    let most = reduce_max(scores, 1).reshape(shape![M, 1]);
+    let sum = reduce_sum(exp(scores - most.broadcast(shape![M, N])), 1).reshape(shape![M, 1]);
+    l.store(most + log(sum));
 }
 #[tile]
 fn quotients<const M: i32, const N: i32>(z: &mut Tensor<f16, {[M, N]}>, y: &mut Tensor<bf16, {[M, N]}>, t: &mut Tensor<f32, {[M, N]}>, x: &Tensor<f32, {[-1, -1]}>, c: &Tensor<f32, {[-1, -1]}>, d: f32) {
@@ -239,6 +263,99 @@ return function(h)
     end
   end)
 
+  local function tanh(x)
+    local e = math.exp(-2 * math.abs(x))
+    local near = x * (1 - x * x / 3 + 2 / 15 * x ^ 4)
+    return math.abs(x) < 0.01 and near or (x < 0 and -1 or 1) * (1 - e) / (1 + e)
+  end
+
+  group("tanhs", function()
+    local x = tensor_of(1, 4096, function() return normal() ^ 3 * 2 ^ math.random(-12, 3) end):reshape { 4096 }
+    local outs = {}
+    for i, dtype in ipairs { "bf16", "f16", "bf16", "f16", "bf16" } do outs[i] = gpu.zeros({ 4096 }, dtype) end
+    local parts = {}
+    for i, out in ipairs(outs) do parts[i] = out:tiles { 128 } end
+    parts[6] = x
+    k.tanhs:with { N = 128 }(table.unpack(parts)):sync()
+    local xs, got = x:to_table(), {}
+    for i, out in ipairs(outs) do got[i] = out:to_table() end
+    for i, v in ipairs(xs) do
+      local want = { tanh(v / 3), tanh(v), v / (1 + math.exp(-2 * v)), 1 / (1 + math.exp(2 * v)), 1 / (1 + math.exp(-4 * v)) }
+      local bound = { 2 ^ -8 + 2 ^ -11, 2 ^ -11 + 2 ^ -14, 2 ^ -8 + 2 ^ -15, 2 ^ -11 + 2 ^ -15, 2 ^ -8 + 2 ^ -15 }
+      for form = 1, 5 do
+        local least = form % 2 == 0 and 2 ^ -25 or 2 ^ -120
+        local is_right = math.abs(got[form][i] - want[form]) <= bound[form] * 1.001 * math.abs(want[form]) + least
+        if not h.check(is_right, "form %d of %g is %g, not %g", form, v, got[form][i], want[form]) then return end
+      end
+    end
+  end)
+
+  group("tanhs.limits", function()
+    local x = gpu.from_table { math.huge, -math.huge, 0 / 0, -0.0, 100, -100, 1e-30, -1e-30 }
+    local outs, parts = {}, {}
+    for i, dtype in ipairs { "bf16", "f16", "bf16", "f16", "bf16" } do
+      outs[i] = gpu.zeros({ 8 }, dtype)
+      parts[i] = outs[i]:tiles { 8 }
+    end
+    parts[6] = x
+    k.tanhs:with { N = 8 }(table.unpack(parts)):sync()
+    local want = {
+      "1.0 -1.0 nan -0.0 1.0 -1.0", "1.0 -1.0 nan -0.0 1.0 -1.0", "inf nan nan -0.0 100.0 -0.0", "0.0 1.0 nan 0.5 0.0 1.0",
+      "1.0 0.0 nan 0.5 1.0 0.0",
+    }
+    for form, out in ipairs(outs) do
+      local t = {}
+      for i, v in ipairs(out:to_table()) do t[i] = v ~= v and "nan" or tostring(v) end
+      h.check(table.concat(t, " ", 1, 6) == want[form], "form %d: %s", form, table.concat(t, " "))
+    end
+  end)
+
+  group("capped", function()
+    for _, cap in ipairs { 0.5, 5, 50, 300 } do
+      local x = tensor_of(ROWS, KEYS, function() return normal() * 2 ^ math.random(-3, 8) end)
+      local z, y = gpu.zeros({ ROWS, KEYS }, "bf16"), gpu.zeros({ ROWS, KEYS }, "f16")
+      local u, l = gpu.zeros { ROWS, KEYS }, gpu.zeros { ROWS, 1 }
+      k.capped:with { M = 4, N = KEYS }(z:tiles { 4, KEYS }, y:tiles { 4, KEYS }, u:tiles { 4, KEYS }, l:tiles { 4, 1 }, x, cap):sync()
+      local xs, zs, ys, us, ls = x:to_table(), z:to_table(), y:to_table(), u:to_table(), l:to_table()
+      for i = 1, ROWS do
+        local sum = 0
+        for j = 1, KEYS do
+          local v = xs[i][j]
+          local a, b = math.exp(64 * tanh(v / 64) - 64), math.exp(30 * tanh(v / 30) - 30)
+          local c = math.exp(cap * tanh(v / cap) - cap)
+          sum = sum + math.exp(50 * tanh(v / 50))
+          local is_right = math.abs(zs[i][j] - a) <= (2 ^ -8 + 2 ^ -10) * a + 2 ^ -126 and
+            math.abs(ys[i][j] - b) <= (2 ^ -11 + 30 * 2 ^ -20) * b + 2 ^ -25 and
+            math.abs(us[i][j] - c) <= (cap * 2 ^ -20 + 2 ^ -17) * c + 2 ^ -126
+          if not h.check(is_right, "cap %g: %g gives %g, %g, %g, not %g, %g, %g", cap, v, zs[i][j], ys[i][j], us[i][j], a, b, c) then return end
+        end
+        h.check(math.abs(ls[i][1] - math.log(sum)) <= 50 * 2 ^ -20, "the logarithm is %.8g, not %.8g", ls[i][1], math.log(sum))
+      end
+    end
+  end)
+
+  -- Reciprocals of sums of powers are an operation of f32's; other types divide, each step rounded.
+  group("reciprocals", function()
+    for _, dtype in ipairs(formats.list) do
+      local f = formats.of[dtype]
+      local text = ("#[tile] fn f(z: &mut Tensor<bf16, {[64]}>, x: &Tensor<%s, {[-1]}>) { z.store(convert_tile(1.0 / (exp(-x.load_like(z)) + 1.0))); }"):format(dtype)
+      if f.class ~= "float" or f.code then
+        matrix.refused(h, "rcp_flush", dtype, text, "E0277", ("the trait bound `%s: FloatElement` is not satisfied"):format(dtype))
+        goto continue
+      end
+      local kernel, bound = gpu.kernels(text).f, 2 ^ (2 - math.min(f.mantissa, 7))
+      local x, z = tensor_of(1, 64, function() return normal() * (f.size == 1 and 1 or 4) end):reshape({ 64 }):convert(dtype), gpu.zeros({ 64 }, "bf16")
+      kernel(z:tiles { 64 }, x):sync()
+      local xs, got = x:convert("f32"):to_table(), z:to_table()
+      for i, v in ipairs(xs) do
+        local want = 1 / (1 + math.exp(-v))
+        if not h.check(math.abs(got[i] - want) <= bound * want + 2 ^ -15, "%s: of %g it is %g, not %g", dtype, v, got[i], want) then return end
+      end
+      if dtype == "f32" then matrix.covers(h, kernel, dtype, "rcp_flush") else matrix.becomes(h, kernel, dtype, "rcp_flush", "div") end
+      ::continue::
+    end
+  end)
+
   group("quotients", function()
     for _, d in ipairs { 3, -7.5, 1e30, 1e-30 } do
       local size = math.abs(d) > 1e20 and 1e30 or math.abs(d) < 1e-20 and 1e-30 or 1
@@ -250,7 +367,6 @@ return function(h)
       for i = 1, ROWS do
         for j = 1, KEYS do
           local a, q = xs[i][j] / cs[i][1], -(xs[i][j] / d)
-          local function tanh(v) return v > 20 and 1 or v < -20 and -1 or (math.exp(2 * v) - 1) / (math.exp(2 * v) + 1) end
           local both = tanh(xs[i][j] / d) + tanh(xs[i][j] / 3)
           local is_right = math.abs(zs[i][j] - a) <= 2 ^ -11 * 1.001 * math.abs(a) + 2 ^ -24 and
             math.abs(ys[i][j] - q) <= 2 ^ -8 * 1.001 * math.abs(q) and math.abs(ts[i][j] - both) <= 2 ^ -10
