@@ -47,8 +47,7 @@ static uint8_t of_use(const Demands *d, const GpInst *inst, uint32_t i) {
     return of_handed(d, inst, i);
 }
 
-static void demand(GpInst *inst, void *ud) {
-    Demands *d = ud;
+static void demand(Demands *d, const GpInst *inst) {
     for (uint32_t i = 0; i < inst->operand_count; i++) {
         uint8_t *known = &d->of[inst->operands[i]->id], now = of_use(d, inst, i);
         d->changed |= now > *known;
@@ -56,11 +55,20 @@ static void demand(GpInst *inst, void *ud) {
     }
 }
 
+/* Backwards, so that a value's users come before it: only what loops carry takes another walk. */
+static void walk(Demands *d, const GpRegion *r) {
+    for (const GpInst *inst = r->last; inst; inst = inst->prev) {
+        for (uint32_t i = inst->region_count; i > 0; i--)
+            walk(d, inst->regions[i - 1]);
+        demand(d, inst);
+    }
+}
+
 uint8_t *gp_ir_find_exactness(const GpIrFn *fn) {
     Demands d = {.of = GP_NEW_ARRAY(fn->arena, uint8_t, fn->next_id), .changed = true};
     while (d.changed) {
         d.changed = false;
-        gp_ir_walk(fn, GpWalk_After, demand, &d);
+        walk(&d, fn->body);
     }
     return d.of;
 }

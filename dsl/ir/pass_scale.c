@@ -103,9 +103,25 @@ static const struct {
     [GpOp_Reshape] = {true, 0}, [GpOp_Permute] = {true, 0},   [GpOp_Fma] = {true, 2},
 };
 
+/* c of x * c, when it is the same for all elements; 2: there is none. */
+static uint32_t find_factor(const GpInst *product) {
+    GpScalar value;
+    for (uint32_t i = 0; i < 2; i++) {
+        const GpValue *c = product->operands[i];
+        if ((c->inst && c->inst->op == GpOp_Splat) || gp_ir_const(c, &value) || c->type->kind == GpIrType_Scalar)
+            return i;
+    }
+    return 2;
+}
+
+static bool has_factor(const GpInst *inst) {
+    return (inst->op == GpOp_Mul || inst->op == GpOp_Fma) && find_factor(inst) < 2;
+}
+
 static bool is_linear(const GpInst *inst) {
     GpOp fold = inst->op == GpOp_Reduce ? gp_ir_fold_op(inst) : GpOp_count;
-    return linear[inst->op].scales || fold == GpOp_Max || fold == GpOp_Min;
+    bool scales = linear[inst->op].scales && (inst->op != GpOp_Fma || has_factor(inst));
+    return scales || fold == GpOp_Max || fold == GpOp_Min;
 }
 
 static int64_t count_elements(const GpValue *v) {
@@ -157,21 +173,6 @@ static void add_feeders(Web *w, const GpInst *inst, uint32_t k, bool is_turn) {
             add_operand(w, f->inst, k);
 }
 
-/* c of x * c, when it is the same for all elements; 2: there is none. */
-static uint32_t find_factor(const GpInst *product) {
-    GpScalar value;
-    for (uint32_t i = 0; i < 2; i++) {
-        const GpValue *c = product->operands[i];
-        if ((c->inst && c->inst->op == GpOp_Splat) || gp_ir_const(c, &value) || c->type->kind == GpIrType_Scalar)
-            return i;
-    }
-    return 2;
-}
-
-static bool has_factor(const GpInst *inst) {
-    return (inst->op == GpOp_Mul || inst->op == GpOp_Fma) && find_factor(inst) < 2;
-}
-
 enum { SCALING = 4 }; /* instructions of scale_finite */
 
 static void visit_maker(Web *w, const GpValue *v) {
@@ -185,7 +186,7 @@ static void visit_maker(Web *w, const GpValue *v) {
         add_feeders(w, inst, v->index, false);
         if (inst->op == GpOp_For)
             add_carried(w, inst, v->index);
-    } else if (v->inst && is_linear(inst) && (inst->op != GpOp_Fma || has_factor(inst))) {
+    } else if (v->inst && is_linear(inst)) {
         for (uint32_t i = linear[inst->op].from; i < inst->operand_count; i++)
             add_operand(w, inst, i);
     } else if (!v->inst || !has_factor(inst)) {
@@ -327,7 +328,7 @@ static void scale_maker(const Web *w, GpValue *v) {
         GpBuilder b = builder_at(w, inst->parent, inst);
         uint32_t i = find_factor(inst);
         inst->operands[i] = scale_factor(&b, inst->operands[i]);
-    } else if (!is_carried && !(inst && is_linear(inst) && inst->op != GpOp_Fma)) {
+    } else if (!is_carried && !(inst && is_linear(inst))) {
         scale_value(w, v);
     }
 }

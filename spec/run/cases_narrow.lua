@@ -109,6 +109,14 @@ fn capped<const M: i32, const N: i32>(z: &mut Tensor<bf16, {[M, N]}>, y: &mut Te
     let sum = reduce_sum(exp(scores - most.broadcast(shape![M, N])), 1).reshape(shape![M, 1]);
     l.store(most + log(sum));
 }
+// A sum of a product of two tiles takes no factor, and one of its terms stands in an exponent of its own.
+#[tile]
+fn terms<const M: i32, const N: i32>(z: &mut Tensor<bf16, {[M, N]}>, y: &mut Tensor<bf16, {[M, N]}>, x: &Tensor<f32, {[-1, -1]}>, b: &Tensor<f32, {[-1, -1]}>, s: f32) {
+    let u = x.load_like(z) * s;
+    let t = x.load_like(z) * b.load_like(z) + u;
+    z.store(convert_tile(exp(t - 1.0)));
+    y.store(convert_tile(exp(u - 2.0)));
+}
 #[tile]
 fn quotients<const M: i32, const N: i32>(z: &mut Tensor<f16, {[M, N]}>, y: &mut Tensor<bf16, {[M, N]}>, t: &mut Tensor<f32, {[M, N]}>, x: &Tensor<f32, {[-1, -1]}>, c: &Tensor<f32, {[-1, -1]}>, d: f32) {
     let a = x.load_like(z);
@@ -354,6 +362,30 @@ return function(h)
       if dtype == "f32" then matrix.covers(h, kernel, dtype, "rcp_flush") else matrix.becomes(h, kernel, dtype, "rcp_flush", "div") end
       ::continue::
     end
+  end)
+
+  group("terms", function()
+    local x, b = tensor_of(ROWS, KEYS, normal), tensor_of(ROWS, KEYS, normal)
+    local z, y = gpu.zeros({ ROWS, KEYS }, "bf16"), gpu.zeros({ ROWS, KEYS }, "bf16")
+    k.terms(z:tiles { 4, KEYS }, y:tiles { 4, KEYS }, x, b, 2.5):sync()
+    local xs, bs, zs, ys = x:to_table(), b:to_table(), z:to_table(), y:to_table()
+    for i = 1, ROWS do
+      for j = 1, KEYS do
+        local u = xs[i][j] * 2.5
+        local t = xs[i][j] * bs[i][j] + u
+        local is_right = is_close(zs[i][j], math.exp(t - 1), math.abs(t)) and is_close(ys[i][j], math.exp(u - 2), math.abs(u))
+        if not h.check(is_right, "of %g and %g: %g and %g", t, u, zs[i][j], ys[i][j]) then return end
+      end
+    end
+  end)
+
+  group("long", function() -- what is asked of a value is found in one walk, however many come behind it
+    local lines = { "#[tile] fn long(z: &mut Tensor<bf16, {[64]}>, x: &Tensor<f32, {[-1]}>) { let mut t = tanh(x.load_like(z));" }
+    for _ = 1, 6000 do lines[#lines + 1] = "t = t * 0.5 + 0.25;" end
+    lines[#lines + 1] = "z.store(convert_tile(exp(t - 1.0))); }"
+    local from = os.clock()
+    gpu.kernels(table.concat(lines, "\n"), "long").long:inspect("ir", "sm_90a")
+    h.check(os.clock() - from < 3, "6000 lines take %g s", os.clock() - from)
   end)
 
   group("quotients", function()
