@@ -66,6 +66,14 @@ static void sync_start(GpEmit *e) {
     call(e, "llvm.nvvm.barrier.cluster.wait.aligned", NULL, 0);
 }
 
+static void init_fetch(GpEmit *e) {
+    const GpPipe *p = e->pipe;
+    for (uint32_t i = 0; p->fetch.load && i < p->warpgroups; i++) {
+        LLVMValueRef args[] = {address(e, p->fetch.barriers + (uint64_t)i * GP_PIPE_FETCH_BARRIER), gp_emit_i32(e, 1)};
+        call(e, "llvm.nvvm.mbarrier.init.shared", args, 2);
+    }
+}
+
 static void init_barriers(GpEmit *e) {
     GpPipe *p = e->pipe;
     LLVMBasicBlockRef init = gp_emit_block(e, "init"), start = gp_emit_block(e, "start");
@@ -83,13 +91,14 @@ static void init_barriers(GpEmit *e) {
             call(e, "llvm.nvvm.mbarrier.init.shared", empty, 2);
         }
     }
+    init_fetch(e);
     call(e, "llvm.nvvm.fence.mbarrier_init.release.cluster", NULL, 0);
     LLVMBuildBr(e->b, start);
     gp_emit_at(e, start);
     sync_start(e);
 }
 
-static void wait_phase(GpEmit *e, LLVMValueRef barrier, LLVMValueRef parity) {
+void gp_pipe_wait(GpEmit *e, LLVMValueRef barrier, LLVMValueRef parity) {
     LLVMBasicBlockRef wait = gp_emit_block(e, "wait"), passed = gp_emit_block(e, "passed");
     LLVMBuildBr(e->b, wait);
     gp_emit_at(e, wait);
@@ -203,7 +212,7 @@ LLVMValueRef gp_pipe_stage(GpEmit *e, GpChannel *c) {
     if (c->now)
         return c->now;
     c->now = read_counter(e, c->stage);
-    wait_phase(e, stage_barrier(e, c, c->now, 0), read_counter(e, c->phase));
+    gp_pipe_wait(e, stage_barrier(e, c, c->now, 0), read_counter(e, c->phase));
     return c->now;
 }
 
@@ -261,29 +270,21 @@ static LLVMValueRef first_line(GpEmit *e, const GpFeed *f) {
     return gp_i32_scale(e, e->pipe->rank, f->lines / e->pipe->cluster);
 }
 
-static void copy_panel(GpEmit *e, const GpFeed *f, uint32_t panel, LLVMValueRef stage,
-                       LLVMValueRef const *coord, int rank) {
-    const GpChannel *c = f->group->channel;
+LLVMValueRef gp_pipe_in_cluster(GpEmit *e, LLVMValueRef at) {
+    return LLVMBuildAddrSpaceCast(e->b, at, LLVMPointerTypeInContext(e->ctx, 7), "");
+}
+
+void gp_pipe_copy(GpEmit *e, LLVMValueRef at, LLVMValueRef barrier, uint32_t map, LLVMValueRef const *coord, int rank, uint32_t blocks) {
     LLVMValueRef args[3 + GP_PIPE_MOST_RANK + 5] = {NULL};
-    uint32_t count = 0, width = f->panel_bytes / gp_elem_info[f->load->results[0]->type->elem].bytes;
-    uint64_t offset = c->offset + f->offset + (uint64_t)panel * f->lines * f->panel_bytes;
-    LLVMValueRef at = gp_i32_scale(e, stage, (int64_t)c->stage_bytes);
-    if (f->is_shared) {
-        LLVMValueRef line = first_line(e, f);
-        at = gp_i32_add(e, at, gp_i32_scale(e, line, f->panel_bytes));
-    }
-    at = gp_emit_behind(e, gp_pipe_at(e, at), (int64_t)offset);
-    LLVMTypeRef cluster = LLVMPointerTypeInContext(e->ctx, 7);
-    args[count++] = LLVMBuildAddrSpaceCast(e->b, at, cluster, "");
-    args[count++] = stage_barrier(e, c, stage, 0);
-    args[count++] = e->pipe->map_params[f->map];
+    uint32_t count = 0;
+    args[count++] = at;
+    args[count++] = barrier;
+    args[count++] = e->pipe->map_params[map];
     for (int a = 0; a < rank; a++)
         args[count++] = coord[a];
-    args[3] = gp_i32_add(e, coord[0], gp_emit_i32(e, (int64_t)panel * width));
-    uint32_t blocks = f->is_shared ? (1u << e->pipe->cluster) - 1 : 0;
     args[count++] = LLVMConstInt(LLVMInt16TypeInContext(e->ctx), blocks, false);
     args[count++] = gp_emit_i64(e, 0); /* no cache hint */
-    args[count++] = gp_emit_bool(e, f->is_shared);
+    args[count++] = gp_emit_bool(e, blocks != 0);
     args[count++] = gp_emit_bool(e, false);
     args[count++] = gp_emit_i32(e, 0);
     char name[64];
@@ -291,11 +292,27 @@ static void copy_panel(GpEmit *e, const GpFeed *f, uint32_t panel, LLVMValueRef 
     call(e, name, args, count);
 }
 
+static void copy_panel(GpEmit *e, const GpFeed *f, uint32_t panel, LLVMValueRef stage, LLVMValueRef const *from, int rank) {
+    const GpChannel *c = f->group->channel;
+    uint32_t width = f->panel_bytes / gp_elem_info[f->load->results[0]->type->elem].bytes;
+    uint64_t offset = c->offset + f->offset + (uint64_t)panel * f->lines * f->panel_bytes;
+    LLVMValueRef at = gp_i32_scale(e, stage, (int64_t)c->stage_bytes), coord[GP_PIPE_MOST_RANK];
+    if (f->is_shared) {
+        LLVMValueRef line = first_line(e, f);
+        at = gp_i32_add(e, at, gp_i32_scale(e, line, f->panel_bytes));
+    }
+    at = gp_pipe_in_cluster(e, gp_emit_behind(e, gp_pipe_at(e, at), (int64_t)offset));
+    LLVMValueRef barrier = stage_barrier(e, c, stage, 0);
+    memcpy(coord, from, (size_t)rank * sizeof *coord);
+    coord[0] = gp_i32_add(e, coord[0], gp_emit_i32(e, (int64_t)panel * width));
+    gp_pipe_copy(e, at, barrier, f->map, coord, rank, f->is_shared ? (1u << e->pipe->cluster) - 1 : 0);
+}
+
 static void produce(GpEmit *e, const GpFeed *f) {
     GpChannel *c = f->group->channel;
     if (f->load == f->group->opener) {
         c->now = read_counter(e, c->stage);
-        wait_phase(e, stage_barrier(e, c, c->now, EMPTY), read_counter(e, c->phase));
+        gp_pipe_wait(e, stage_barrier(e, c, c->now, EMPTY), read_counter(e, c->phase));
         LLVMValueRef args[] = {stage_barrier(e, c, c->now, 0),
                                gp_emit_i32(e, (int64_t)f->group->copied)};
         call(e, "llvm.nvvm.mbarrier.arrive.expect.tx.scope.cta.space.cta", args, 2);
@@ -316,8 +333,11 @@ static void produce(GpEmit *e, const GpFeed *f) {
 
 bool gp_pipe_load(GpEmit *e, const GpInst *inst) {
     GpFeed *f = e->pipe ? gp_map_get(&e->pipe->feeds.of, inst) : NULL;
+    bool is_fetched = e->pipe && e->pipe->fetch.load == inst;
+    if (is_fetched)
+        gp_pipe_fetch(e);
     if (!f)
-        return false;
+        return is_fetched;
     if (e->pipe->role == GpPipe_Producer)
         produce(e, f);
     else if (f->is_read)
@@ -338,7 +358,7 @@ static void drain_rings(GpEmit *e) {
         for (uint32_t s = 0; s < c->stages && c->is_shared; s++) {
             LLVMValueRef stage = read_counter(e, c->stage);
             LLVMValueRef parity = LLVMBuildXor(e->b, read_counter(e, c->phase), gp_emit_i32(e, 1), "");
-            wait_phase(e, stage_barrier(e, c, stage, EMPTY), parity);
+            gp_pipe_wait(e, stage_barrier(e, c, stage, EMPTY), parity);
             advance(e, c, stage);
         }
     }
@@ -427,6 +447,7 @@ static void emit_consumer(GpEmit *e, LLVMBasicBlockRef end) {
     e->pipe->role = GpPipe_Consumer;
     set_registers(e, "inc", gp_pipe_registers(e->pipe)->consumer);
     open_rings(e, 0);
+    gp_pipe_open_fetch(e);
     if (e->pipe->cluster > 1)
         find_peer(e);
     if (e->pipe->turn_opens.count)

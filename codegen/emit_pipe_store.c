@@ -15,8 +15,7 @@ static LLVMValueRef bits(GpEmit *e, int from, int count) {
     return LLVMBuildAnd(e->b, t, gp_emit_i32(e, (1 << count) - 1), "");
 }
 
-/* Runs `emit` in the first thread of each warpgroup. */
-static void in_first(GpEmit *e, void (*emit)(GpEmit *e, void *ud), void *ud) {
+void gp_pipe_in_first(GpEmit *e, void (*emit)(GpEmit *e, void *ud), void *ud) {
     LLVMBasicBlockRef first = gp_emit_block(e, "first"), on = gp_emit_block(e, "on");
     LLVMValueRef is_first =
         LLVMBuildICmp(e->b, LLVMIntEQ, bits(e, 0, GP_GPU_WARPGROUP_BITS), gp_emit_i32(e, 0), "");
@@ -27,7 +26,7 @@ static void in_first(GpEmit *e, void (*emit)(GpEmit *e, void *ud), void *ud) {
     gp_emit_at(e, on);
 }
 
-static void wait_read(GpEmit *e, void *ud) {
+void gp_pipe_wait_left(GpEmit *e, void *ud) {
     (void)ud;
     LLVMValueRef none = gp_emit_i32(e, 0);
     gp_emit_intrinsic(e, "llvm.nvvm.cp.async.bulk.wait.group.read", NULL, &none, 1);
@@ -41,34 +40,54 @@ static void wait_done(GpEmit *e, void *ud) {
 
 void gp_pipe_drain_stores(GpEmit *e) {
     if (e->pipe->store_count)
-        in_first(e, wait_read, NULL);
+        gp_pipe_in_first(e, gp_pipe_wait_left, NULL);
 }
 
 typedef struct Store {
     const GpPipeStore *plan;
     GpBound value; /* of rank 2, as a product's sums lie */
-    uint32_t blocks, strips; /* of 64 rows; of 16 columns */
-    LLVMValueRef base; /* i32: this warpgroup's part of the staging */
+    GpPipeStaging staging;
     uint32_t *at;      /* registers by (block, column / 8, half, column % 2) */
 } Store;
 
 /* Where a panel of 64 rows begins among a warpgroup's. */
-static uint64_t panel_at(const Store *s, uint32_t block, uint32_t panel) {
-    return (uint64_t)ROWS * (block * s->strips * STRIP_BYTES + panel * s->plan->panel_bytes);
+static uint64_t panel_at(const GpPipeStaging *s, uint32_t block, uint32_t panel) {
+    return (uint64_t)ROWS * (block * s->strips * STRIP_BYTES + panel * s->panel_bytes);
 }
 
-/* Sixteen columns of 16 rows: four matrices of 8 x 8, whose rows' addresses the lanes give. The lines of 128 bytes
-** that a row lies in decide how its chunks are exchanged. */
-static void write_strip(GpEmit *e, const Store *s, uint32_t block, uint32_t strip) {
-    uint32_t bytes = s->plan->panel_bytes, chunks = bytes / GP_FEED_CHUNK_BYTES, first = (block * s->strips + strip) * 8;
-    LLVMValueRef lane_row = gp_i32_add(e, gp_i32_scale(e, bits(e, GP_GPU_LANE_BITS, 2), 16), bits(e, 0, 4)), args[5];
+GpPipeStaging gp_pipe_staging(GpEmit *e, const GpShape *matrix, uint32_t panel_bytes) {
+    GpPipeStaging s = {.blocks = (uint32_t)matrix->dim[0] / gp_pipe_rows(e->pipe), .panel_bytes = panel_bytes};
+    s.strips = (uint32_t)matrix->dim[1] * 2 / STRIP_BYTES;
+    s.panels = s.strips * STRIP_BYTES / panel_bytes;
+    s.base = gp_i32_scale(e, e->pipe->warpgroup, (int64_t)panel_at(&s, s.blocks, 0));
+    s.base = gp_i32_add(e, s.base, gp_emit_i32(e, (int64_t)e->pipe->staging));
+    return s;
+}
+
+/* The lines of 128 bytes that a row lies in decide how its chunks are exchanged. */
+LLVMValueRef gp_pipe_strip(GpEmit *e, const GpPipeStaging *s, uint32_t block, uint32_t strip) {
+    uint32_t bytes = s->panel_bytes, chunks = bytes / GP_FEED_CHUNK_BYTES;
+    LLVMValueRef lane_row = gp_i32_add(e, gp_i32_scale(e, bits(e, GP_GPU_LANE_BITS, 2), 16), bits(e, 0, 4));
     LLVMValueRef chunk = LLVMBuildOr(e->b, bits(e, 4, 1), gp_emit_i32(e, strip * 2 % chunks), "");
     LLVMValueRef line = gp_i32_shift(e, gp_i32_low(e, lane_row, GP_SWIZZLE_LINES), gp_panel_shift(bytes));
     chunk = LLVMBuildXor(e->b, chunk, line, "");
     uint64_t panel = panel_at(s, block, strip * 2 / chunks);
     LLVMValueRef at = gp_i32_add(e, gp_i32_add(e, gp_i32_scale(e, lane_row, bytes), gp_i32_scale(e, chunk, GP_FEED_CHUNK_BYTES)),
                           gp_i32_add(e, s->base, gp_emit_i32(e, (int64_t)panel)));
-    args[0] = gp_pipe_at(e, at);
+    return gp_pipe_at(e, at);
+}
+
+LLVMValueRef gp_pipe_panel(GpEmit *e, const GpPipeStaging *s, uint32_t block, uint32_t panel, int row_axis, LLVMValueRef *coord) {
+    LLVMValueRef row = gp_i32_scale(e, e->pipe->warpgroup, ROWS);
+    row = gp_i32_add(e, row, gp_emit_i32(e, (int64_t)block * gp_pipe_rows(e->pipe)));
+    coord[0] = gp_i32_add(e, coord[0], gp_emit_i32(e, (int64_t)(panel * s->panel_bytes / 2)));
+    coord[row_axis] = gp_i32_add(e, coord[row_axis], row);
+    return gp_pipe_at(e, gp_i32_add(e, s->base, gp_emit_i32(e, (int64_t)panel_at(s, block, panel))));
+}
+
+static void write_strip(GpEmit *e, const Store *s, uint32_t block, uint32_t strip) {
+    uint32_t first = (block * s->staging.strips + strip) * 8;
+    LLVMValueRef args[5] = {gp_pipe_strip(e, &s->staging, block, strip)};
     for (uint32_t i = 0; i < 4; i++)
         args[1 + i] = gp_emit_pair(e, gp_gpu_at(&s->value, s->at[first + 2 * i]),
                                     gp_gpu_at(&s->value, s->at[first + 2 * i + 1]));
@@ -76,31 +95,25 @@ static void write_strip(GpEmit *e, const Store *s, uint32_t block, uint32_t stri
                       gp_emit_ptr_type(e, GpSpace_Shared), args, 5);
 }
 
-static void start_copy(GpEmit *e, const Store *s, LLVMValueRef *coord, int rank, uint32_t block,
+static void start_copy(GpEmit *e, const Store *s, LLVMValueRef const *from, int rank, uint32_t block,
                        uint32_t panel) {
     LLVMValueRef args[2 + GP_PIPE_MOST_RANK + 2];
-    uint32_t count = 0;
-    args[count++] = gp_pipe_at(e, gp_i32_add(e, s->base, gp_emit_i32(e, (int64_t)panel_at(s, block, panel))));
-    args[count++] = e->pipe->map_params[s->plan->map];
-    for (int a = 0; a < rank; a++)
-        args[count++] = coord[a];
-    args[2] = gp_i32_add(e, coord[0], gp_emit_i32(e, (int64_t)(panel * s->plan->panel_bytes / 2)));
-    LLVMValueRef row = gp_i32_scale(e, e->pipe->warpgroup, ROWS);
-    row = gp_i32_add(e, row, gp_emit_i32(e, (int64_t)block * gp_pipe_rows(e->pipe)));
-    args[2 + s->plan->row_axis] = gp_i32_add(e, coord[s->plan->row_axis], row);
-    args[count++] = gp_emit_i64(e, 0);
-    args[count++] = gp_emit_bool(e, false);
+    memcpy(args + 2, from, (size_t)rank * sizeof *args);
+    args[0] = gp_pipe_panel(e, &s->staging, block, panel, s->plan->row_axis, args + 2);
+    args[1] = e->pipe->map_params[s->plan->map];
+    args[2 + rank] = gp_emit_i64(e, 0);
+    args[3 + rank] = gp_emit_bool(e, false);
     char name[64];
     snprintf(name, sizeof name, "llvm.nvvm.cp.async.bulk.tensor.s2g.tile.%dd", rank);
-    gp_emit_intrinsic(e, name, NULL, args, count);
+    gp_emit_intrinsic(e, name, NULL, args, (uint32_t)rank + 4);
 }
 
 static void start_copies(GpEmit *e, void *ud) {
     const Store *s = ud;
     LLVMValueRef coord[GP_PIPE_MOST_RANK];
     int rank = gp_pipe_coords(e, s->plan->inst, coord);
-    for (uint32_t block = 0; block < s->blocks; block++)
-        for (uint32_t panel = 0; panel < s->strips * STRIP_BYTES / s->plan->panel_bytes; panel++)
+    for (uint32_t block = 0; block < s->staging.blocks; block++)
+        for (uint32_t panel = 0; panel < s->staging.panels; panel++)
             start_copy(e, s, coord, rank, block, panel);
     gp_emit_intrinsic(e, "llvm.nvvm.cp.async.bulk.commit.group", NULL, NULL, 0);
 }
@@ -120,19 +133,16 @@ bool gp_pipe_store(GpEmit *e, const GpInst *inst) {
     const GpShapeLayout *layout = gp_wgmma_layout(e, matrix);
     const GpLayout *held = gp_layout_reshape(e->arena, layout->layout, &s.plan->value->type->shape);
     s.value = gp_gpu_convert(e, s.plan->value, gp_gpu_layout(e, held));
-    s.blocks = (uint32_t)matrix->dim[0] / gp_pipe_rows(e->pipe);
-    s.strips = (uint32_t)matrix->dim[1] * 2 / STRIP_BYTES;
+    s.staging = gp_pipe_staging(e, matrix, s.plan->panel_bytes);
     s.at = gp_wgmma_places(e, layout);
-    s.base = gp_i32_scale(e, e->pipe->warpgroup, (int64_t)panel_at(&s, s.blocks, 0));
-    s.base = gp_i32_add(e, s.base, gp_emit_i32(e, (int64_t)e->pipe->staging));
-    in_first(e, s.plan->is_repeated ? wait_done : wait_read, NULL);
+    gp_pipe_in_first(e, s.plan->is_repeated ? wait_done : gp_pipe_wait_left, NULL);
     gp_pipe_warpgroup_barrier(e);
-    for (uint32_t block = 0; block < s.blocks; block++)
-        for (uint32_t strip = 0; strip < s.strips; strip++)
+    for (uint32_t block = 0; block < s.staging.blocks; block++)
+        for (uint32_t strip = 0; strip < s.staging.strips; strip++)
             write_strip(e, &s, block, strip);
     gp_emit_intrinsic(e, s.plan->is_loaded ? "llvm.nvvm.fence.proxy.async" : "llvm.nvvm.fence.proxy.async.shared_cta",
                       NULL, NULL, 0);
     gp_pipe_warpgroup_barrier(e);
-    in_first(e, start_copies, &s);
+    gp_pipe_in_first(e, start_copies, &s);
     return true;
 }

@@ -23,6 +23,7 @@
 enum {
     GP_PIPE_BLOCK_ROWS = 64,   /* of an instruction of a warpgroup */
     GP_PIPE_BARRIERS = 16,     /* bytes of a stage's two */
+    GP_PIPE_FETCH_BARRIER = 8,
     GP_PIPE_MOST_RANK = 5,     /* of a tensor that is copied */
     GP_PIPE_MOST_STAGES = 8,
     GP_PIPE_MOST_WARPGROUPS = 4,
@@ -69,6 +70,15 @@ typedef struct GpPipeStore {
     bool is_loaded;   /* loads of the tensor come before it */
 } GpPipeStore;
 
+/* A load whose tile is copied ahead to where the kernel's stores leave from. */
+typedef struct GpPipeFetch {
+    const GpInst *load;  /* NULL: none */
+    const GpInst *ahead; /* the loop in front of which the copies start */
+    uint32_t map, panel_bytes; /* as the stores' */
+    uint64_t barriers;  /* offset of the first warpgroup's */
+    LLVMValueRef phase; /* address of its counter */
+} GpPipeFetch;
+
 /* How a block's number becomes its place in the grid: `slow` is the slowest axis; of the others,
 ** groups of `group` along `grouped`, inside a group `across` slower than `grouped`. */
 typedef struct GpWalkOrder {
@@ -98,6 +108,7 @@ struct GpPipe {
     GpPipeStore *stores;
     uint32_t store_count;
     uint64_t staging; /* offset of what the stores write */
+    GpPipeFetch fetch;
     GpWalkOrder order;
     bool is_persistent;
     uint32_t cluster;  /* blocks; 1: each for itself */
@@ -188,6 +199,9 @@ bool gp_pipe_spread(GpEmit *e);
 /* pipe_channel.c */
 GpUnpiped gp_pipe_place_channels(GpEmit *e, GpPipe *p);
 
+/* pipe_fetch.c: finds a load that is copied ahead, when the stores are known. */
+void gp_pipe_find_fetch(const GpEmit *e, GpPipe *p);
+
 /* pipe_abi.c */
 void gp_pipe_add_maps(GpEmit *e, GpPipe *p);
 void gp_pipe_extend_abi(GpEmit *e, GpPipe *p);
@@ -277,6 +291,10 @@ void gp_pipe_return(GpEmit *e); /* the end of the kernel's body */
 bool gp_pipe_load(GpEmit *e, const GpInst *inst); /* false: not a feed */
 LLVMValueRef gp_pipe_stage(GpEmit *e, GpChannel *c); /* waits until it is full; consumers */
 void gp_pipe_release(GpEmit *e, GpChannel *c);
+void gp_pipe_wait(GpEmit *e, LLVMValueRef barrier, LLVMValueRef parity); /* until that phase is complete */
+LLVMValueRef gp_pipe_in_cluster(GpEmit *e, LLVMValueRef at); /* the address as copies to shared memory take it */
+/* Starts a copy of a box of the tensor to `at`, counted by the barrier; of its part to each of `blocks` (bits), if not 0. */
+void gp_pipe_copy(GpEmit *e, LLVMValueRef at, LLVMValueRef barrier, uint32_t map, LLVMValueRef const *coord, int rank, uint32_t blocks);
 void gp_pipe_barrier(GpEmit *e); /* of all consumers */
 LLVMValueRef gp_pipe_any(GpEmit *e, LLVMValueRef cond); /* a barrier too: whether it holds for one */
 void gp_pipe_warpgroup_barrier(GpEmit *e); /* of each warpgroup of consumers */
@@ -289,11 +307,29 @@ LLVMValueRef gp_pipe_at(GpEmit *e, LLVMValueRef offset); /* in dynamic shared me
 
 LLVMValueRef gp_pipe_tile(GpEmit *e, const GpFeed *f); /* i32: offset of its tile in the stage that is full */
 
+/* emit_pipe_fetch.c: consumers */
+void gp_pipe_open_fetch(GpEmit *e);
+void gp_pipe_start_fetch(GpEmit *e); /* once this warpgroup's stores have left */
+void gp_pipe_fetch(GpEmit *e); /* at the load: binds its value */
+
 /* emit_pipe_read.c */
 void gp_pipe_hold(GpEmit *e, GpFeed *f); /* an operand that is held; gives its stage back */
 void gp_pipe_read(GpEmit *e, GpFeed *f); /* binds what threads read */
 
 /* emit_pipe_store.c */
+/* This warpgroup's part of where stores leave from: blocks of 64 rows, of panels as wide as a swizzle, of strips of 16 columns. */
+typedef struct GpPipeStaging {
+    uint32_t blocks, panels, strips, panel_bytes;
+    LLVMValueRef base; /* i32, offset */
+} GpPipeStaging;
+GpPipeStaging gp_pipe_staging(GpEmit *e, const GpShape *matrix, uint32_t panel_bytes);
+/* Sixteen columns of 16 rows of each warp: four matrices of 8 x 8, whose rows' addresses the lanes give. */
+LLVMValueRef gp_pipe_strip(GpEmit *e, const GpPipeStaging *s, uint32_t block, uint32_t strip);
+/* Where a panel is; moves the coordinates of the tile there. */
+LLVMValueRef gp_pipe_panel(GpEmit *e, const GpPipeStaging *s, uint32_t block, uint32_t panel, int row_axis, LLVMValueRef *coord);
+void gp_pipe_in_first(GpEmit *e, void (*emit)(GpEmit *e, void *ud), void *ud); /* in the first thread of each warpgroup */
+void gp_pipe_wait_left(GpEmit *e, void *ud); /* that thread: until the copies of its stores have read */
+
 bool gp_pipe_store(GpEmit *e, const GpInst *inst); /* false: stored by its threads */
 void gp_pipe_drain_stores(GpEmit *e);
 

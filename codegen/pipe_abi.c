@@ -35,7 +35,7 @@ static uint32_t add_map(GpPipe *p, const GpImageMap *m) {
 }
 
 void gp_pipe_add_maps(GpEmit *e, GpPipe *p) {
-    p->maps = GP_NEW_ARRAY(e->arena, GpImageMap, p->feeds.count + p->store_count);
+    p->maps = GP_NEW_ARRAY(e->arena, GpImageMap, p->feeds.count + p->store_count + 1);
     for (uint32_t i = 0; i < p->feeds.count; i++) {
         GpImageMap m = map_of(e, p->feeds.at[i].load, p->feeds.at[i].panel_bytes);
         int a[2];
@@ -47,6 +47,11 @@ void gp_pipe_add_maps(GpEmit *e, GpPipe *p) {
         GpImageMap m = map_of(e, p->stores[i].inst, p->stores[i].panel_bytes);
         m.box[m.rank - 1 - p->stores[i].row_axis] = GP_PIPE_BLOCK_ROWS;
         p->stores[i].map = add_map(p, &m);
+    }
+    if (p->fetch.load) {
+        GpImageMap m = map_of(e, p->fetch.load, p->fetch.panel_bytes);
+        m.box[m.rank - 2] = GP_PIPE_BLOCK_ROWS;
+        p->fetch.map = add_map(p, &m);
     }
 }
 

@@ -145,7 +145,8 @@ static bool has_stages(const GpChannel *c, bool has_reads) { return c->is_ring &
 
 /* As many stages as fit beside `staging` bytes; rings share alike. */
 static GpUnpiped place_channels(const GpEmit *e, GpPipe *p, uint64_t staging, uint32_t most, bool has_reads) {
-    uint64_t room = gp_target_shared(e->target), fixed = p->exchange_room + staging, ring = 0, at = staging;
+    uint64_t fetch = p->fetch.load ? GP_PIPE_MOST_WARPGROUPS * GP_PIPE_FETCH_BARRIER : 0;
+    uint64_t room = gp_target_shared(e->target), fixed = p->exchange_room + staging + fetch, ring = 0, at = staging;
     for (uint32_t i = 0; i < p->channel_count; i++) {
         const GpChannel *c = &p->channels[i];
         uint64_t *sum = has_stages(c, has_reads) ? &ring : &fixed;
@@ -168,8 +169,8 @@ static GpUnpiped place_channels(const GpEmit *e, GpPipe *p, uint64_t staging, ui
         p->channels[i].barriers = at;
         at += (uint64_t)p->channels[i].stages * GP_PIPE_BARRIERS;
     }
-    p->exchange_at = at;
-    p->shared_bytes = at;
+    p->fetch.barriers = at;
+    p->exchange_at = p->shared_bytes = at + fetch;
     return GpUnpiped_None;
 }
 
@@ -275,9 +276,11 @@ GpUnpiped gp_pipe_place_channels(GpEmit *e, GpPipe *p) {
         return GpUnpiped_Reader;
     uint32_t asked = e->fn->schedule.stages, most = asked ? asked : GP_PIPE_MOST_STAGES;
     uint64_t staging = find_stores(e, p);
+    gp_pipe_find_fetch(e, p);
     if (staging && place_channels(e, p, staging, most, true) == GpUnpiped_None)
         return GpUnpiped_None;
     p->store_count = 0;
+    p->fetch.load = NULL;
     GpUnpiped why = place_channels(e, p, 0, most, true);
     return why == GpUnpiped_Shared && p->has_reads ? place_channels(e, p, 0, most, false) : why;
 }

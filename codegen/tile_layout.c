@@ -248,7 +248,8 @@ static void anchor_alone(GpInst *inst, void *ud) {
 static void anchor_mma(GpInst *inst, void *ud) {
     Plan *p = ud;
     const GpFeed *f = p->e->pipe ? gp_map_get(&p->e->pipe->feeds.of, inst) : NULL;
-    if (f && f->is_read)
+    bool is_fetched = p->e->pipe && p->e->pipe->fetch.load == inst;
+    if (is_fetched || (f && f->is_read))
         offer(p, inst->results[0], Kind_Mma, numel_of(inst->results[0]), gp_gpu_sums_layout(p->e, &inst->results[0]->type->shape));
     if (inst->op == GpOp_Mma)
         offer(p, inst->results[0], Kind_Mma, numel_of(inst->results[0]),

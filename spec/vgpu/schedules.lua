@@ -891,9 +891,10 @@ do
   end)
 end
 
-require "schedules_groups" {
+local shared = {
   k = k, check = check, each_schedule = each_schedule, check_piped = check_piped, small_numbers = small_numbers, product = product, transpose = transpose,
 }
+for _, name in ipairs { "schedules_groups", "schedules_fetch" } do require(name)(shared) end
 
 print(("%d schedules ran, %d in clusters, %d were refused, %d elements, %d wrong"):format(ran, granted, refused, checks, wrong))
 os.exit(wrong == 0 and (filter or ran > 100) and 0 or 1)

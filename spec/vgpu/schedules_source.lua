@@ -57,6 +57,28 @@ return [[
       }
       c.store(acc);
   }
+  // Tiles that are copied ahead: another tensor's; the one that is stored; the first of two.
+  #[tile]
+  fn residual<const BM: i32, const BN: i32, const BK: i32>(
+      c: &mut Tensor<bf16, {[BM, BN]}>, a: &Tensor<bf16, {[-1, -1]}>, b: &Tensor<bf16, {[-1, -1]}>, r: &Tensor<bf16, {[-1, -1]}>) {
+      let (i, j, _) = get_tile_block_id();
+      let (pa, pb) = (a.partition(shape![BM, BK]), b.partition(shape![BK, BN]));
+      let mut acc = constant(0.0f32, shape![BM, BN]);
+      for l in 0..num_tiles(&pa, 1) { acc = mma(pa.load([i, l]), pb.load([l, j]), acc); }
+      let more: Tile<f32, {[BM, BN]}> = convert_tile(r.partition(shape![BM, BN]).load([i, j]));
+      c.store(convert_tile(acc + more));
+  }
+  #[tile]
+  fn renewed<const BM: i32, const BN: i32, const BK: i32>(
+      c: &mut Tensor<bf16, {[BM, BN]}>, a: &Tensor<bf16, {[-1, -1]}>, b: &Tensor<bf16, {[-1, -1]}>, r: &Tensor<bf16, {[-1, -1]}>) {
+      let (i, j, _) = get_tile_block_id();
+      let (pa, pb) = (a.partition(shape![BM, BK]), b.partition(shape![BK, BN]));
+      let mut acc = constant(0.0f32, shape![BM, BN]);
+      for l in 0..num_tiles(&pa, 1) { acc = mma(pa.load([i, l]), pb.load([l, j]), acc); }
+      let old: Tile<f32, {[BM, BN]}> = convert_tile(c.load());
+      let more: Tile<f32, {[BM, BN]}> = convert_tile(r.partition(shape![BM, BN]).load([i, j]));
+      c.store(convert_tile(acc + old + more));
+  }
   #[tile]
   fn attention<const BM: i32, const BN: i32, const D: i32, const CAUSAL: bool, const CAPPED: bool>(
       o: &mut Tensor<f32, {[BM, D]}>, q: &Tensor<bf16, {[-1, D]}>, k: &Tensor<bf16, {[-1, D]}>,

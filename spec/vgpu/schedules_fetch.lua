@@ -1,0 +1,24 @@
+-- Tiles that are copied ahead, at edges too, for schedules.lua: products, another tensor and, in `renewed`, what was there.
+local gpu = require "gpulua"
+
+return function(o)
+  for _, name in ipairs { "residual", "renewed" } do
+    local m, n, depth, old = 472, 136, 200, name == "renewed" and 2 or 0
+    local a, bt, more = o.small_numbers(m, depth, 1), o.small_numbers(n, depth, 4), o.small_numbers(m, n, 2)
+    local ta, tb, tr = gpu.from_table(a, "bf16"), gpu.from_table(o.transpose(bt), "bf16"), gpu.from_table(more, "bf16")
+    local wanted = o.product(a, bt)
+    for i, row in ipairs(wanted) do
+      for j, x in ipairs(row) do row[j] = x + more[i][j] + old end
+    end
+    for _, tile in ipairs { { 128, 128 }, { 64, 64 }, { 192, 64 }, { 128, 96 } } do
+      o.each_schedule(name, { {}, { persistent = false }, { cluster = 2 }, { stages = 2 } }, function(title, schedule)
+        local options = { BK = 64 }
+        for field, value in pairs(schedule) do options[field] = value end
+        local c = gpu.zeros({ m, n }, "bf16")
+        c:fill(old)
+        o.k[name]:with(options)(c:tiles(tile), ta, tb, tr):sync()
+        o.check(title, c:to_table(), wanted, 2 ^ -8)
+      end)
+    end
+  end
+end
