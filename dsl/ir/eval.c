@@ -20,7 +20,7 @@ static int64_t sint_rem(int64_t x, int64_t y) { return y == 0 || y == -1 ? 0 : x
 static float f32_flush(float x) { return x < 0x1p-126f ? 0.0f : x; }
 static double f64_flush(double x) { return x < 0x1p-126 ? 0.0 : x; }
 static double zero_small(double x) { return fabs(x) < 0x1p-126 ? copysign(0.0, x) : x; }
-static float f32_rcp_flush(float x) { return (float)zero_small(1.0f / (float)zero_small(x)); }
+static float f32_rcp_flush(float x) { return (float)zero_small((double)(1.0f / (float)zero_small((double)x))); }
 static double f64_rcp_flush(double x) { return zero_small(1.0 / zero_small(x)); }
 
 static float f32_min(float x, float y) {
