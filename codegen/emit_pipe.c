@@ -274,21 +274,21 @@ LLVMValueRef gp_pipe_in_cluster(GpEmit *e, LLVMValueRef at) {
     return LLVMBuildAddrSpaceCast(e->b, at, LLVMPointerTypeInContext(e->ctx, 7), "");
 }
 
-void gp_pipe_copy(GpEmit *e, LLVMValueRef at, LLVMValueRef barrier, uint32_t map, LLVMValueRef const *coord, int rank, uint32_t blocks) {
+void gp_pipe_copy(GpEmit *e, const GpPipeCopy *c) {
     LLVMValueRef args[3 + GP_PIPE_MOST_RANK + 5] = {NULL};
     uint32_t count = 0;
-    args[count++] = at;
-    args[count++] = barrier;
-    args[count++] = e->pipe->map_params[map];
-    for (int a = 0; a < rank; a++)
-        args[count++] = coord[a];
-    args[count++] = LLVMConstInt(LLVMInt16TypeInContext(e->ctx), blocks, false);
+    args[count++] = c->at;
+    args[count++] = c->barrier;
+    args[count++] = e->pipe->map_params[c->map];
+    for (int a = 0; a < c->rank; a++)
+        args[count++] = c->coord[a];
+    args[count++] = LLVMConstInt(LLVMInt16TypeInContext(e->ctx), c->blocks, false);
     args[count++] = gp_emit_i64(e, 0); /* no cache hint */
-    args[count++] = gp_emit_bool(e, blocks != 0);
+    args[count++] = gp_emit_bool(e, c->blocks != 0);
     args[count++] = gp_emit_bool(e, false);
     args[count++] = gp_emit_i32(e, 0);
     char name[64];
-    snprintf(name, sizeof name, "llvm.nvvm.cp.async.bulk.tensor.g2s.tile.%dd", rank);
+    snprintf(name, sizeof name, "llvm.nvvm.cp.async.bulk.tensor.g2s.tile.%dd", c->rank);
     call(e, name, args, count);
 }
 
@@ -296,16 +296,17 @@ static void copy_panel(GpEmit *e, const GpFeed *f, uint32_t panel, LLVMValueRef 
     const GpChannel *c = f->group->channel;
     uint32_t width = f->panel_bytes / gp_elem_info[f->load->results[0]->type->elem].bytes;
     uint64_t offset = c->offset + f->offset + (uint64_t)panel * f->lines * f->panel_bytes;
-    LLVMValueRef at = gp_i32_scale(e, stage, (int64_t)c->stage_bytes), coord[GP_PIPE_MOST_RANK];
+    LLVMValueRef at = gp_i32_scale(e, stage, (int64_t)c->stage_bytes);
+    GpPipeCopy copy = {.map = f->map, .rank = rank, .blocks = f->is_shared ? (1u << e->pipe->cluster) - 1 : 0};
     if (f->is_shared) {
         LLVMValueRef line = first_line(e, f);
         at = gp_i32_add(e, at, gp_i32_scale(e, line, f->panel_bytes));
     }
-    at = gp_pipe_in_cluster(e, gp_emit_behind(e, gp_pipe_at(e, at), (int64_t)offset));
-    LLVMValueRef barrier = stage_barrier(e, c, stage, 0);
-    memcpy(coord, from, (size_t)rank * sizeof *coord);
-    coord[0] = gp_i32_add(e, coord[0], gp_emit_i32(e, (int64_t)panel * width));
-    gp_pipe_copy(e, at, barrier, f->map, coord, rank, f->is_shared ? (1u << e->pipe->cluster) - 1 : 0);
+    copy.at = gp_pipe_in_cluster(e, gp_emit_behind(e, gp_pipe_at(e, at), (int64_t)offset));
+    copy.barrier = stage_barrier(e, c, stage, 0);
+    memcpy(copy.coord, from, (size_t)rank * sizeof *from);
+    copy.coord[0] = gp_i32_add(e, from[0], gp_emit_i32(e, (int64_t)panel * width));
+    gp_pipe_copy(e, &copy);
 }
 
 static void produce(GpEmit *e, const GpFeed *f) {

@@ -28,17 +28,18 @@ static void start(GpEmit *e, void *ud) {
     const GpPipeFetch *f = &e->pipe->fetch;
     GpShape matrix;
     GpPipeStaging s = staging_of(e, &matrix);
-    LLVMValueRef from[GP_PIPE_MOST_RANK] = {NULL}, coord[GP_PIPE_MOST_RANK];
-    int rank = gp_pipe_coords(e, f->load, from);
+    LLVMValueRef from[GP_PIPE_MOST_RANK] = {NULL};
+    GpPipeCopy copy = {.map = f->map, .rank = gp_pipe_coords(e, f->load, from)};
     uint32_t bytes = s.blocks * s.panels * GP_PIPE_BLOCK_ROWS * s.panel_bytes;
     gp_pipe_wait_left(e, ud);
     LLVMValueRef expect[] = {barrier_of(e), gp_emit_i32(e, bytes)};
     gp_emit_intrinsic(e, "llvm.nvvm.mbarrier.arrive.expect.tx.scope.cta.space.cta", NULL, expect, 2);
+    copy.barrier = expect[0];
     for (uint32_t block = 0; block < s.blocks; block++)
         for (uint32_t panel = 0; panel < s.panels; panel++) {
-            memcpy(coord, from, sizeof coord);
-            LLVMValueRef at = gp_pipe_panel(e, &s, block, panel, 1, coord);
-            gp_pipe_copy(e, gp_pipe_in_cluster(e, at), expect[0], f->map, coord, rank, 0);
+            memcpy(copy.coord, from, sizeof from);
+            copy.at = gp_pipe_in_cluster(e, gp_pipe_panel(e, &s, block, panel, 1, copy.coord));
+            gp_pipe_copy(e, &copy);
         }
 }
 

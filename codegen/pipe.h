@@ -293,8 +293,14 @@ LLVMValueRef gp_pipe_stage(GpEmit *e, GpChannel *c); /* waits until it is full; 
 void gp_pipe_release(GpEmit *e, GpChannel *c);
 void gp_pipe_wait(GpEmit *e, LLVMValueRef barrier, LLVMValueRef parity); /* until that phase is complete */
 LLVMValueRef gp_pipe_in_cluster(GpEmit *e, LLVMValueRef at); /* the address as copies to shared memory take it */
-/* Starts a copy of a box of the tensor to `at`, counted by the barrier; of its part to each of `blocks` (bits), if not 0. */
-void gp_pipe_copy(GpEmit *e, LLVMValueRef at, LLVMValueRef barrier, uint32_t map, LLVMValueRef const *coord, int rank, uint32_t blocks);
+/* A copy of a box of a tensor to `at`, counted by the barrier; of its part to each of `blocks` (bits), if not 0. */
+typedef struct GpPipeCopy {
+    LLVMValueRef at, barrier;
+    uint32_t map, blocks;
+    LLVMValueRef coord[GP_PIPE_MOST_RANK];
+    int rank;
+} GpPipeCopy;
+void gp_pipe_copy(GpEmit *e, const GpPipeCopy *c);
 void gp_pipe_barrier(GpEmit *e); /* of all consumers */
 LLVMValueRef gp_pipe_any(GpEmit *e, LLVMValueRef cond); /* a barrier too: whether it holds for one */
 void gp_pipe_warpgroup_barrier(GpEmit *e); /* of each warpgroup of consumers */
