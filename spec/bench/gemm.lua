@@ -43,8 +43,8 @@ end
 local function candidates(kind, n)
   local given = bench.options.tile
   if given then
-    local m, n, depth = given:match("^(%d+)x(%d+)x(%d+)$")
-    return { { math.tointeger(m), math.tointeger(n), math.tointeger(depth) } }
+    local rows, columns, depth = given:match("^(%d+)x(%d+)x(%d+)$")
+    return { { math.tointeger(rows), math.tointeger(columns), math.tointeger(depth) } }
   end
   local list = {}
   table.sort(TILES, function(a, b) return waves(a, n) < waves(b, n) end)
