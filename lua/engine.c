@@ -44,10 +44,6 @@ static GpSpan locate_hook(void *ud, const GpCheckSite *site) {
     return (GpSpan){line.src, start, is_there ? (uint32_t)len : rest};
 }
 
-static GpStatus copy_hook(void *ud, GpTensor *to, GpTensor *from, GpSite site, GpDiags *diags) {
-    return gp_engine_copy(ud, to, from, site, diags);
-}
-
 /* ---- Life cycle ------------------------------------------------------------------------------- */
 
 GpStatus gp_engine_new(const GpEngineConfig *config, GpEngine **out) {
@@ -67,7 +63,7 @@ GpStatus gp_engine_new(const GpEngineConfig *config, GpEngine **out) {
         return GpStatus_NoMemory;
     }
     e->hooks = runtime.hooks;
-    runtime.hooks = (GpRuntimeHooks){resolve_hook, collect_hook, name_hook, e, locate_hook, copy_hook};
+    runtime.hooks = (GpRuntimeHooks){resolve_hook, collect_hook, name_hook, e, locate_hook, gp_engine_copy};
     GpStatus status = gp_runtime_new(&e->session, &runtime, &e->runtime);
     if (status != GpStatus_Ok) {
         gp_engine_free(e);

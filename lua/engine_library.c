@@ -128,7 +128,7 @@ static int64_t tile_extent(int64_t extent, int64_t most) {
     return n;
 }
 
-GpStatus gp_engine_copy(GpEngine *e, GpTensor *to, GpTensor *from, GpSite site, GpDiags *diags) {
+GpStatus gp_engine_copy(void *engine, GpTensor *to, GpTensor *from, GpSite site, GpDiags *diags) {
     static const uint8_t turned[] = {0, 2, 1};
     const GpShape *shape = gp_tensor_shape(to);
     const int64_t *strides = gp_tensor_strides(from);
@@ -140,7 +140,7 @@ GpStatus gp_engine_copy(GpEngine *e, GpTensor *to, GpTensor *from, GpSite site, 
     GpStatus status = is_turned ? gp_tensor_permute(from, turned, site, diags, &x) : GpStatus_Ok;
     Run r = {.kernel = is_turned ? Turn : Copy, .to = to, .tile = {.rank = 3, .dim = {1, rows, columns}}, .count = 2, .site = site};
     r.args[1] = (GpCallArg){.kind = GpArg_Tensor, .tensor = x};
-    if (status == GpStatus_Ok) status = run(e, &r, diags);
+    if (status == GpStatus_Ok) status = run(engine, &r, diags);
     gp_tensor_release(x);
     return status;
 }

@@ -31,8 +31,8 @@ struct GpEngine {
 
 /* engine_library.c */
 void gp_engine_library_free(GpEngine *e);
-/* GpRuntimeHooks.copy */
-GpStatus gp_engine_copy(GpEngine *e, GpTensor *to, GpTensor *from, GpSite site, GpDiags *diags);
+/* GpRuntimeHooks.copy, of an engine */
+GpStatus gp_engine_copy(void *engine, GpTensor *to, GpTensor *from, GpSite site, GpDiags *diags);
 
 /* Code of one kernel for one variant key and device. */
 typedef struct GpVariant {
