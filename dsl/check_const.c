@@ -80,7 +80,7 @@ bool gp_body_expand_shape(GpBody *b, const GpShapeTy *s, GpDims *out) {
         return false;
     out->rank = (uint8_t)rank;
     for (int32_t i = 0; i < rank; i++)
-        out->dim[i] = gp_const_atom(b->c->types, (GpAtom){s->param, i});
+        out->dim[i] = gp_const_atom(b->c->types, (GpAtom){.param = s->param, .index = i});
     return true;
 }
 

@@ -20,6 +20,8 @@ typedef struct Sum {
 static int compare_atoms(GpAtom a, GpAtom b) {
     if (a.param != b.param)
         return (uintptr_t)a.param < (uintptr_t)b.param ? -1 : 1;
+    if (a.of != b.of)
+        return (uintptr_t)a.of < (uintptr_t)b.of ? -1 : 1;
     return a.index == b.index ? 0 : a.index < b.index ? -1 : 1;
 }
 
@@ -71,7 +73,8 @@ static uint32_t hash_const(const void *key) {
     for (uint32_t i = 0; i < c->term_count; i++) {
         h = gp_hash_u64((uint64_t)c->terms[i].factor, h);
         for (uint32_t k = 0; k < c->terms[i].atom_count; k++) {
-            h = gp_hash_u64((uintptr_t)c->terms[i].atoms[k].param, h);
+            h = gp_hash_u64(
+                (uintptr_t)c->terms[i].atoms[k].param ^ (uintptr_t)c->terms[i].atoms[k].of, h);
             h = gp_hash_u64((uint64_t)(uint32_t)c->terms[i].atoms[k].index, h);
         }
     }
@@ -113,7 +116,7 @@ static const GpConst *intern_sum(GpTypes *ts, const Sum *sum) {
     if (sum->failed)
         return gp_const_error(ts);
     if (sum->count == 1 && sum->terms[0].factor == 1 && sum->terms[0].atom_count == 1 &&
-        !sum->terms[0].atoms[0].param)
+        gp_atom_is_var(sum->terms[0].atoms[0]))
         return intern_const(
             ts, (GpConst){.kind = GpConst_Infer, .var = (uint32_t)sum->terms[0].atoms[0].index});
     GpMonomial terms[MAX_TERMS];
@@ -144,7 +147,7 @@ const GpConst *gp_const_var(GpTypes *ts, uint32_t var) {
 }
 
 const GpConst *gp_const_atom(GpTypes *ts, GpAtom atom) {
-    if (!atom.param)
+    if (gp_atom_is_var(atom))
         return gp_const_var(ts, (uint32_t)atom.index);
     GpMonomial term = {1, 1, &atom};
     return intern_const(ts, (GpConst){.kind = GpConst_Poly, .term_count = 1, .terms = &term});
@@ -210,6 +213,46 @@ const GpConst *gp_const_mul(GpTypes *ts, const GpConst *a, const GpConst *b) {
     return intern_sum(ts, &product);
 }
 
+/* The greatest number that divides `by` and every factor. */
+static int64_t common_factor(const Sum *sum, int64_t by) {
+    uint64_t common = (uint64_t)by;
+    for (uint32_t i = 0; i < sum->count; i++) {
+        int64_t factor = sum->terms[i].factor;
+        uint64_t rest = factor < 0 ? 0 - (uint64_t)factor : (uint64_t)factor;
+        while (rest) {
+            uint64_t next = common % rest;
+            common = rest;
+            rest = next;
+        }
+    }
+    return (int64_t)common;
+}
+
+/* In lowest terms; what is rounded twice is one quotient: (x / a) / b = x / (a * b). */
+const GpConst *gp_const_div(GpTypes *ts, const GpConst *a, int32_t by) {
+    int64_t value, whole = by < 0 ? -(int64_t)by : by;
+    Sum sum = {.count = 0};
+    if (!add_scaled(&sum, a, by < 0 ? -1 : 1))
+        return gp_const_error(ts);
+    int64_t common = common_factor(&sum, whole);
+    for (uint32_t i = 0; i < sum.count; i++)
+        sum.terms[i].factor /= common;
+    const GpConst *rest = intern_sum(ts, &sum);
+    whole /= common;
+    if (rest->kind == GpConst_Error || whole == 1)
+        return rest;
+    if (gp_const_value(rest, &value))
+        return gp_const_int(ts, value / whole);
+    GpAtom atom = {NULL, (int32_t)whole, rest};
+    if (sum.count == 1 && sum.terms[0].factor == 1 && sum.terms[0].atom_count == 1 &&
+        sum.terms[0].atoms[0].of) {
+        atom.of = sum.terms[0].atoms[0].of;
+        if (__builtin_mul_overflow((int32_t)whole, sum.terms[0].atoms[0].index, &atom.index))
+            return gp_const_error(ts);
+    }
+    return gp_const_atom(ts, atom);
+}
+
 bool gp_const_value(const GpConst *c, int64_t *out) {
     if (c->kind != GpConst_Poly || c->term_count > 1 || (c->term_count && c->terms[0].atom_count))
         return false;
@@ -222,7 +265,8 @@ bool gp_const_has_infer(const GpConst *c) {
         return true;
     for (uint32_t i = 0; i < c->term_count; i++) {
         for (uint32_t k = 0; k < c->terms[i].atom_count; k++) {
-            if (!c->terms[i].atoms[k].param)
+            GpAtom atom = c->terms[i].atoms[k];
+            if (gp_atom_is_var(atom) || (atom.of && gp_const_has_infer(atom.of)))
                 return true;
         }
     }
@@ -232,7 +276,8 @@ bool gp_const_has_infer(const GpConst *c) {
 bool gp_const_has_param(const GpConst *c) {
     for (uint32_t i = 0; i < c->term_count; i++) {
         for (uint32_t k = 0; k < c->terms[i].atom_count; k++) {
-            if (c->terms[i].atoms[k].param)
+            GpAtom atom = c->terms[i].atoms[k];
+            if (atom.param || (atom.of && gp_const_has_param(atom.of)))
                 return true;
         }
     }

@@ -57,24 +57,38 @@ static const GpConst *literal(GpCheck *c, GpAstLit *lit) {
     return gp_const_int(c->types, (int64_t)value);
 }
 
-/* / % << >> and the bitwise ones, of known values only. */
-static const GpConst *fold(GpCheck *c, GpAstBinary *b, const GpConst *l, const GpConst *r) {
-    int64_t x, y;
-    if (!gp_const_value(l, &x) || !gp_const_value(r, &y))
-        return refuse(c, b->node.span);
-    bool is_division = b->op == GpTok_Slash || b->op == GpTok_Percent;
-    if (is_division && (y == 0 || (y == -1 && x == INT64_MIN))) {
+static const GpConst *divide(GpCheck *c, GpAstBinary *b, const GpConst *l, int64_t by) {
+    int64_t x = 0;
+    bool is_quotient = b->op == GpTok_Slash, is_known = gp_const_value(l, &x);
+    if (by == 0 || (by == -1 && x == INT64_MIN)) {
+        GpText text = {.session = gp_arena_session(c->arena)};
+        gp_const_print(l, &text);
         gp_primary_label(gp_diag(c->diags, GpDiag_E0080, b->node.span),
-                         "attempt to divide `%lld` by zero", (long long)x);
+                         "attempt to divide `%s` by zero", gp_text_cstr(&text));
+        gp_text_free(&text);
         return gp_const_error(c->types);
     }
+    if (is_known)
+        return gp_const_int(c->types, is_quotient ? x / by : x % by);
+    if (by < -INT32_MAX || by > INT32_MAX || l->kind == GpConst_Dynamic)
+        return refuse(c, b->node.span);
+    const GpConst *quotient = gp_const_div(c->types, l, (int32_t)by);
+    if (is_quotient)
+        return quotient;
+    return gp_const_sub(c->types, l, gp_const_mul(c->types, quotient, gp_const_int(c->types, by)));
+}
+
+/* / % << >> and the bitwise ones: / and % by a known number, the others of known values only. */
+static const GpConst *fold(GpCheck *c, GpAstBinary *b, const GpConst *l, const GpConst *r) {
+    int64_t x, y;
+    bool is_division = b->op == GpTok_Slash || b->op == GpTok_Percent;
+    if (is_division && gp_const_value(r, &y))
+        return divide(c, b, l, y);
+    if (!gp_const_value(l, &x) || !gp_const_value(r, &y))
+        return refuse(c, b->node.span);
     bool is_shift = b->op == GpTok_Shl || b->op == GpTok_Shr;
     if (is_shift && (y < 0 || y > 62))
         return refuse(c, b->node.span);
-    if (b->op == GpTok_Slash)
-        return gp_const_int(c->types, x / y);
-    if (b->op == GpTok_Percent)
-        return gp_const_int(c->types, x % y);
     if (b->op == GpTok_Shl)
         return gp_const_mul(c->types, l, gp_const_int(c->types, INT64_C(1) << y));
     if (b->op == GpTok_Shr)
@@ -160,7 +174,7 @@ static const GpConst *path_const(GpCheck *c, GpDef *scope, GpNode *node) {
     if (def->kind == GpDef_ConstParam && def->const_type->kind == GpTy_Error)
         return gp_const_error(c->types);
     if (def->kind == GpDef_ConstParam && def->const_type->kind != GpTy_Array)
-        return gp_const_atom(c->types, (GpAtom){def, -1});
+        return gp_const_atom(c->types, (GpAtom){.param = def, .index = -1});
     GpNode *value = const_value_node(def);
     if (!value || !enter_const(c, def))
         return value ? gp_const_error(c->types) : refuse(c, node->span);
@@ -190,7 +204,7 @@ static const GpConst *index_const(GpCheck *c, GpDef *scope, GpAstIndex *ix) {
                          (long long)rank, (long long)at);
         return gp_const_error(c->types);
     }
-    return sh->kind == GpShape_Param ? gp_const_atom(c->types, (GpAtom){sh->param, (int32_t)at})
+    return sh->kind == GpShape_Param ? gp_const_atom(c->types, (GpAtom){.param = sh->param, .index = (int32_t)at})
                                      : sh->dim[at];
 }
 

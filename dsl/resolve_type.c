@@ -8,7 +8,7 @@ GpGArg gp_garg_of_param(GpCheck *c, const GpDef *g) {
         return (GpGArg){GpGArg_Type, {.type = gp_ty_param(c->types, g)}};
     if (g->const_type->kind == GpTy_Array)
         return (GpGArg){GpGArg_Shape, {.shape = gp_shape_param(c->types, g)}};
-    return (GpGArg){GpGArg_Const, {.value = gp_const_atom(c->types, (GpAtom){g, -1})}};
+    return (GpGArg){GpGArg_Const, {.value = gp_const_atom(c->types, (GpAtom){.param = g, .index = -1})}};
 }
 
 const GpType *gp_self_type(GpCheck *c, GpDef *scope) {

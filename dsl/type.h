@@ -10,12 +10,16 @@
 typedef struct GpDef GpDef;     /* dsl/def.h */
 typedef struct GpTypes GpTypes; /* the table */
 
+typedef struct GpConst GpConst;
+
 /* Compile-time integers: polynomials over const generics, normalised and hash-consed, so equal
-** polynomials are one pointer. An atom is a const generic `param`, or its element S[index] for
-** a const array generic. */
+** polynomials are one pointer. An atom is a const generic `param`, its element S[index] for a
+** const array generic, or the quotient of the polynomial `of` by the number `index` above 1,
+** rounded towards zero. */
 typedef struct GpAtom {
     const GpDef *param;
     int32_t index; /* -1: the parameter itself */
+    const GpConst *of;
 } GpAtom;
 typedef struct GpMonomial {
     int64_t factor;
@@ -28,12 +32,12 @@ typedef enum GpConstKind {
     GpConst_Infer,   /* inference variable `var` */
     GpConst_Error,
 } GpConstKind;
-typedef struct GpConst {
+struct GpConst {
     GpConstKind kind;
     uint32_t term_count;
     const GpMonomial *terms;
     uint32_t var;
-} GpConst;
+};
 
 typedef enum GpShapeKind { GpShape_List, GpShape_Param, GpShape_Infer, GpShape_Error } GpShapeKind;
 /* The value of a const generic of type [i32; N]: a list of extents, or such a generic whole. */
@@ -125,6 +129,8 @@ const GpConst *gp_const_error(GpTypes *ts);
 const GpConst *gp_const_add(GpTypes *ts, const GpConst *a, const GpConst *b);
 const GpConst *gp_const_sub(GpTypes *ts, const GpConst *a, const GpConst *b);
 const GpConst *gp_const_mul(GpTypes *ts, const GpConst *a, const GpConst *b);
+/* a / by, rounded towards zero; `by` is not 0. */
+const GpConst *gp_const_div(GpTypes *ts, const GpConst *a, int32_t by);
 bool gp_const_value(const GpConst *c, int64_t *out); /* true when it has no atom */
 const GpShapeTy *gp_shape_list(GpTypes *ts, const GpConst *const *dims, uint8_t rank);
 const GpShapeTy *gp_shape_param(GpTypes *ts, const GpDef *param);

@@ -6,7 +6,21 @@
 
 static void print_sym(GpSym name, GpText *out) { gp_text_puts(out, name ? name->name : "_"); }
 
-static void print_atom(GpAtom atom, GpText *out) {
+static void print_quotient(GpAtom atom, bool alone, GpText *out) {
+    const GpMonomial *first = atom.of->terms;
+    bool bare = atom.of->kind == GpConst_Infer ||
+                (atom.of->term_count == 1 && first->factor == 1 && first->atom_count == 1);
+    gp_text_puts(out, alone ? "" : "(");
+    gp_text_puts(out, bare ? "" : "(");
+    gp_const_print(atom.of, out);
+    gp_text_printf(out, "%s / %d%s", bare ? "" : ")", atom.index, alone ? "" : ")");
+}
+
+static void print_atom(GpAtom atom, bool alone, GpText *out) {
+    if (atom.of) {
+        print_quotient(atom, alone, out);
+        return;
+    }
     if (!atom.param) {
         gp_text_puts(out, "_");
         return;
@@ -16,12 +30,27 @@ static void print_atom(GpAtom atom, GpText *out) {
         gp_text_printf(out, "[%d]", atom.index);
 }
 
-/* Higher degree first, then by declaration. */
-static bool prints_before(const GpMonomial *a, const GpMonomial *b) {
+/* Quotients by their texts. */
+static int compare_quotients(GpAtom s, GpAtom t, GpSession *session) {
+    GpText x = {.session = session}, y = {.session = session};
+    print_quotient(s, true, &x);
+    print_quotient(t, true, &y);
+    int order = strcmp(gp_text_cstr(&x), gp_text_cstr(&y));
+    gp_text_free(&x);
+    gp_text_free(&y);
+    return order;
+}
+
+/* Higher degree first, then by declaration, quotients last. */
+static bool prints_before(const GpMonomial *a, const GpMonomial *b, GpSession *session) {
     if (a->atom_count != b->atom_count)
         return a->atom_count > b->atom_count;
     for (uint32_t i = 0; i < a->atom_count; i++) {
         GpAtom s = a->atoms[i], t = b->atoms[i];
+        int order =
+            s.of && t.of ? compare_quotients(s, t, session) : (s.of != NULL) - (t.of != NULL);
+        if (order)
+            return order < 0;
         if (s.param != t.param)
             return t.param && (!s.param || s.param->id < t.param->id);
         if (s.index != t.index)
@@ -38,7 +67,7 @@ static void print_monomial(const GpMonomial *t, bool first, GpText *out) {
         gp_text_printf(out, "%llu%s", (unsigned long long)factor, t->atom_count ? " * " : "");
     for (uint32_t i = 0; i < t->atom_count; i++) {
         gp_text_puts(out, i ? " * " : "");
-        print_atom(t->atoms[i], out);
+        print_atom(t->atoms[i], factor == 1 && t->atom_count == 1, out);
     }
 }
 
@@ -49,8 +78,8 @@ static void print_poly(const GpConst *c, GpText *out) {
     for (uint32_t n = 0; n < c->term_count; n++) {
         uint32_t best = c->term_count;
         for (uint32_t i = 0; i < c->term_count; i++) {
-            if (!(done >> i & 1) &&
-                (best == c->term_count || prints_before(&c->terms[i], &c->terms[best])))
+            if (!(done >> i & 1) && (best == c->term_count ||
+                                     prints_before(&c->terms[i], &c->terms[best], out->session)))
                 best = i;
         }
         done |= UINT64_C(1) << best;

@@ -3,10 +3,15 @@
 
 #include "dsl/def.h"
 
+static const GpConst *map_atom(const GpTypeMap *m, GpAtom atom) {
+    return atom.of ? gp_const_div(m->types, gp_map_const(m, atom.of), atom.index)
+                   : m->atom(m->ud, atom);
+}
+
 static const GpConst *map_term(const GpTypeMap *m, const GpMonomial *term) {
     const GpConst *product = gp_const_int(m->types, term->factor);
     for (uint32_t i = 0; i < term->atom_count; i++)
-        product = gp_const_mul(m->types, product, m->atom(m->ud, term->atoms[i]));
+        product = gp_const_mul(m->types, product, map_atom(m, term->atoms[i]));
     return product;
 }
 
@@ -17,7 +22,7 @@ const GpConst *gp_map_const(const GpTypeMap *m, const GpConst *c) {
         return c;
     /* A lone atom may become what has no polynomial: an extent known at launch. */
     if (c->term_count == 1 && c->terms[0].factor == 1 && c->terms[0].atom_count == 1)
-        return m->atom(m->ud, c->terms[0].atoms[0]);
+        return map_atom(m, c->terms[0].atoms[0]);
     const GpConst *sum = gp_const_int(m->types, 0);
     for (uint32_t i = 0; i < c->term_count; i++)
         sum = gp_const_add(m->types, sum, map_term(m, &c->terms[i]));
@@ -142,7 +147,7 @@ static const GpConst *subst_atom(void *ud, GpAtom atom) {
     if (arg->kind != GpGArg_Shape || atom.index < 0)
         return gp_const_error(x->types);
     if (arg->shape->kind == GpShape_Param)
-        return gp_const_atom(x->types, (GpAtom){arg->shape->param, atom.index});
+        return gp_const_atom(x->types, (GpAtom){.param = arg->shape->param, .index = atom.index});
     if (arg->shape->kind == GpShape_List && atom.index < arg->shape->rank)
         return arg->shape->dim[atom.index];
     return gp_const_error(x->types);

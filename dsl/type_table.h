@@ -28,7 +28,8 @@ const void *gp_pool_intern(GpTypes *ts, GpPool *pool, uint32_t hash, const void 
 
 /* An inference variable inside a polynomial is an atom without a parameter: its index is the
 ** variable. A polynomial that is just such an atom is GpConst_Infer instead. */
-static inline GpAtom gp_atom_var(uint32_t var) { return (GpAtom){NULL, (int32_t)var}; }
+static inline GpAtom gp_atom_var(uint32_t var) { return (GpAtom){NULL, (int32_t)var, NULL}; }
+static inline bool gp_atom_is_var(GpAtom a) { return !a.param && !a.of; }
 bool gp_const_has_infer(const GpConst *c);
 bool gp_const_has_param(const GpConst *c);
 

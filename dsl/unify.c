@@ -160,7 +160,7 @@ static bool mentions_var(const GpConst *k, uint32_t var) {
     for (uint32_t i = 0; i < k->term_count; i++) {
         for (uint32_t n = 0; n < k->terms[i].atom_count; n++) {
             GpAtom atom = k->terms[i].atoms[n];
-            if (!atom.param && (uint32_t)atom.index == var)
+            if (atom.of ? mentions_var(atom.of, var) : !atom.param && (uint32_t)atom.index == var)
                 return true;
         }
     }
@@ -173,7 +173,7 @@ static bool solve_linear(GpCheck *c, const GpConst *difference) {
     const GpMonomial *unknown = NULL;
     for (uint32_t i = 0; i < difference->term_count; i++) {
         const GpMonomial *t = &difference->terms[i];
-        if (t->atom_count == 1 && !t->atoms[0].param && !unknown)
+        if (t->atom_count == 1 && gp_atom_is_var(t->atoms[0]) && !unknown)
             unknown = t;
     }
     if (!unknown)
@@ -227,7 +227,7 @@ static bool unify_param_list(GpCheck *c, const GpShapeTy *param, const GpShapeTy
     if (!gp_const_value(param->param->const_type->count, &rank) || rank != list->rank)
         return false;
     for (uint8_t i = 0; i < list->rank; i++) {
-        const GpConst *atom = gp_const_atom(c->types, (GpAtom){param->param, i});
+        const GpConst *atom = gp_const_atom(c->types, (GpAtom){.param = param->param, .index = i});
         if (!unify_const(c, atom, list->dim[i]))
             return false;
     }

@@ -301,6 +301,43 @@ local function atomics(h, row)
   end
 end
 
+-- Pairs of columns D / 2 apart, turned by an angle of each: extents that are quotients of a generic.
+local HALVES = [[
+  fn halves<const M: i32, const D: i32>(t: Tile<$T, {[M, D]}>) -> (Tile<$T, {[M, D / 2]}>, Tile<$T, {[M, D / 2]}>) {
+      let zero = scalar_to_tile(0i32);
+      (extract(t, [zero, zero]), extract(t, [zero, scalar_to_tile(1i32)]))
+  }
+  #[tile]
+  fn rotated<const M: i32, const D: i32>(z: &mut Tensor<$T, {[M, D]}>, x: &Tensor<$T, {[-1, -1]}>, c: &Tensor<$T, {[-1, -1]}>, s: &Tensor<$T, {[-1, -1]}>) {
+      let (a, b) = halves::<M, D>(x.load_like(z));
+      let tc: Tile<$T, {[M, D / 2]}> = c.load_tile(shape![M, D / 2], [program_id(0), 0]);
+      let ts = s.load_tile(shape![M, (2 * D) / 4], [program_id(0), 0]);
+      z.store(cat(a * tc - b * ts, a * ts + b * tc, 1));
+  }
+]]
+
+local function halves(h, dtype)
+  local text = replaced(HALVES, { T = dtype })
+  local k, wrong = gpu.kernels(text, "halves"), gpu.kernels(changed(text, "a %* ts %+ b", "a * ts - b"), "halves")
+  for _, shape in ipairs { { 1, 2 }, { 4, 8 }, { 8, 64 }, { 32, 16 } } do
+    local m, d = table.unpack(shape)
+    local function random(columns, ...) return matrix(numbers(h, m * columns, 1, 5, dtype, "halves", ...), m, columns) end
+    local x, c, s = random(d, "x"), random(d // 2, "c"), random(d // 2, "s")
+    local want = map2(m, d, function(i, j)
+      local at = (j - 1) % (d // 2) + 1
+      local a, b = x[i][at], x[i][at + d // 2]
+      return j <= d // 2 and a * c[i][at] - b * s[i][at] or a * s[i][at] + b * c[i][at]
+    end)
+    local function run(module)
+      local z = gpu.zeros({ m, d }, dtype)
+      module.rotated(z:tiles { m, d }, gpu.from_table(x, dtype), gpu.from_table(c, dtype), gpu.from_table(s, dtype)):sync()
+      return z
+    end
+    check(h, ("halves of %s, %dx%d"):format(dtype, m, d), run(k), want)
+    h.mutant((flat_equal(run(wrong):to_table(), want)), "halves of " .. dtype)
+  end
+end
+
 -- A tile that goes from thread to thread through more than 48 KiB.
 local LARGE = [[
   #[tile]
@@ -326,6 +363,7 @@ end
 
 return function(h)
   h.group("tile.large", function() large(h) end)
+  for _, dtype in ipairs { "f32", "bf16", "i32" } do h.group("tile.halves." .. dtype, function() halves(h, dtype) end) end
   for _, dtype in ipairs(DTYPES) do
     h.group("tile.reduce." .. dtype, function() reductions(h, dtype) end)
     h.group("tile.moves." .. dtype, function() moves(h, dtype) end)

@@ -11,7 +11,7 @@ typedef struct Fixture {
 } Fixture;
 
 static const GpConst *atom(Fixture *f, const GpDef *d, int32_t index) {
-    return gp_const_atom(f->ts, (GpAtom){d, index});
+    return gp_const_atom(f->ts, (GpAtom){.param = d, .index = index});
 }
 
 static void expect_text(Fixture *f, const GpConst *k, const char *want) {
@@ -43,6 +43,36 @@ static void check_polynomials(Fixture *f) {
                      {GpGArg_Const, {.value = gp_const_int(ts, 4)}}};
     GpSubst s = {params, args, 2};
     assert_ptr_equal(gp_const_subst(ts, square, &s), gp_const_int(ts, 49));
+}
+
+static void check_quotients(Fixture *f) {
+    GpTypes *ts = f->ts;
+    const GpConst *a = atom(f, &f->a, -1), *b = atom(f, &f->b, -1), *two = gp_const_int(ts, 2);
+    const GpConst *half = gp_const_div(ts, a, 2), *var = gp_const_var(ts, 0);
+    const GpConst *odd = gp_const_add(ts, gp_const_mul(ts, two, a), gp_const_int(ts, 1));
+    assert_ptr_equal(gp_const_div(ts, gp_const_mul(ts, two, a), 4), half);
+    assert_ptr_equal(gp_const_div(ts, gp_const_mul(ts, two, a), 2), a);
+    assert_ptr_equal(gp_const_div(ts, half, 3), gp_const_div(ts, a, 6));
+    assert_ptr_equal(gp_const_sub(ts, half, half), gp_const_int(ts, 0));
+    assert_ptr_not_equal(gp_const_mul(ts, two, half), a);
+    assert_ptr_equal(gp_const_add(ts, gp_const_div(ts, a, -2), half),
+                     gp_const_add(ts, gp_const_div(ts, gp_const_sub(ts, gp_const_int(ts, 0), a), 2), half));
+    assert_int_equal(gp_const_div(ts, gp_const_dynamic(ts), 2)->kind, GpConst_Error);
+    assert_int_equal(gp_const_div(ts, gp_const_div(ts, a, INT32_MAX), 2)->kind, GpConst_Error);
+    expect_text(f, half, "A / 2");
+    expect_text(f, gp_const_div(ts, odd, 2), "(2 * A + 1) / 2");
+    expect_text(f, gp_const_mul(ts, b, half), "(A / 2) * B");
+    expect_text(f, gp_const_sub(ts, gp_const_div(ts, b, 3), gp_const_mul(ts, two, half)), "-2 * (A / 2) + B / 3");
+    expect_text(f, gp_const_div(ts, var, 2), "_ / 2");
+    const GpDef *params[] = {&f->a};
+    const int64_t from[] = {7, -7, 6, 0}, to[] = {3, -3, 3, 0};
+    for (int i = 0; i < 4; i++) {
+        GpGArg arg = {GpGArg_Const, {.value = gp_const_int(ts, from[i])}};
+        GpSubst s = {params, &arg, 1};
+        assert_ptr_equal(gp_const_subst(ts, half, &s), gp_const_int(ts, to[i]));
+        assert_ptr_equal(gp_const_subst(ts, gp_const_div(ts, odd, 2), &s),
+                         gp_const_int(ts, (2 * from[i] + 1) / 2));
+    }
 }
 
 static void check_shapes(Fixture *f) {
@@ -117,6 +147,7 @@ static void run_all(GpSession *s, void *ud) {
                    .const_type = gp_ty_array(f->ts, i32, gp_const_int(f->ts, 2))};
     f->c = (GpCheck){.arena = f->arena, .types = f->ts, .names = names};
     check_polynomials(f);
+    check_quotients(f);
     check_shapes(f);
     check_types(f);
     check_unification(f);

@@ -9,7 +9,7 @@ fn a<const N: i32, const S: [i32; 2]>(z: &mut Tensor<f32, {[4]}>, n: i32) {
     let f: Tile<f32, {[1.5]}> = z.load();
     let g: Tile<f32, 4> = z.load();
     let h: Tile<f32, {[1, 2, 3, 4, 5, 6, 7]}> = z.load();
-    let i = constant(0.0f32, shape![2 * N, N / 2]);
+    let i = constant(0.0f32, shape![2 * N, N >> 1]);
     let j = const_array![n, 1];
     let k = constant(0.0f32, const_array![4]);
     let l: Tile<f32, {[-1]}> = z.load();
