@@ -79,7 +79,7 @@ fn six<const B: i32>(z: &mut Tensor<f32, {[2, 2, 2, 2, 2, 2]}>, x: &Tensor<f32, 
 }
 ]]
 
--- Rows that blocks fetch for those that come later are read by them alone.
+-- Rows that blocks fetch for those that come later, as sm_90 can, are read by them alone.
 local function ahead(h, k)
   local rows = 700
   local x = gpu.rand { rows, 512 }
@@ -92,7 +92,7 @@ local function ahead(h, k)
       want = want or z:to_bytes()
       h.check(z:to_bytes() == want, "%s: %d stages give other sums", name, stages)
       local got = sums:info(z:tiles { 1 }, x).stages
-      h.check(got == nil or got == (is_ahead and stages or 1), "%s: %s stages, not %d", name, got, stages)
+      h.check(got == nil or got == (is_ahead and h.device.sm >= 90 and stages or 1), "%s: %s stages, not %d", name, got, stages)
     end
   end
 end
