@@ -307,6 +307,18 @@ static VgType result_type(const VgInst *in) {
     return in->alu->out == 8 ? VgType_U64 : VgType_U32;
 }
 
+static const VgLanes *read_source(VgRun *x, const VgInst *in, uint32_t i, VgLanes *buf) {
+    bool is_wide = in->type_count == 1 || i + 2 == in->op_count;
+    const VgLanes *from = vg_read(x, &in->ops[i + 1], is_wide ? in->alu->sources[i] : 2, buf);
+    VgLanes wide;
+    if (is_wide)
+        return from;
+    for (uint32_t lane = 0; lane < VG_LANES; lane++)
+        wide.f32[lane] = widen(in->types[1] == VgType_BF16, (uint16_t)vg_lane(from, 2, lane));
+    *buf = wide;
+    return buf;
+}
+
 VgOutcome vg_run_alu(VgRun *x, const VgInst *in) {
     if (in->types[0] == VgType_Pred) {
         run_mask(x, in);
@@ -321,7 +333,7 @@ VgOutcome vg_run_alu(VgRun *x, const VgInst *in) {
     uint32_t count = in->op_count - 1u;
     bool flushes = in->mod[VgClass_Ftz] == VgMod_Ftz;
     for (uint32_t i = 0; i < count; i++) {
-        from[i] = vg_read(x, &in->ops[i + 1], in->alu->sources[i], &buf[i]);
+        from[i] = read_source(x, in, i, &buf[i]);
         if (flushes) {
             buf[i] = *from[i];
             flush(&buf[i]);

@@ -290,7 +290,9 @@ static void opcode(VgParse *p, VgInst *in) {
             at++;
         word(p, in, (GpStr){start, (size_t)(at - start)});
     }
-    if (in->type_count != row->types)
+    bool is_mixed = (row->classes >> VgClass_Mixed & 1) && in->type_count == 2 && in->types[0] == VgType_F32 &&
+                    (in->types[1] == VgType_F16 || in->types[1] == VgType_BF16);
+    if (in->type_count != row->types && !is_mixed)
         vg_parse_fail(p, "`%.*s` has %u types instead of %u", (int)name.len, name.at,
                       in->type_count, row->types);
 }

@@ -49,7 +49,7 @@ typedef enum VgClass {
     VgClass_Shfl, VgClass_Vote, VgClass_Uni, VgClass_Sync, VgClass_Aligned, VgClass_To,
     VgClass_Side, VgClass_Clamp, VgClass_Carry, VgClass_Prmt, VgClass_Layout, VgClass_Trans,
     VgClass_Fragment, VgClass_Dim, VgClass_Tile, VgClass_Done, VgClass_Multicast, VgClass_Read,
-    VgClass_Noinc, VgClass_Test, VgClass_Shape,
+    VgClass_Noinc, VgClass_Test, VgClass_Shape, VgClass_Mixed,
     VgClass_count
 } VgClass;
 typedef enum VgMod {
@@ -145,7 +145,7 @@ struct VgInst {
     VgRunFn run;
     uint8_t mod[VgClass_count]; /* VgMod, 0 where none was given */
     VgType types[4];
-    uint8_t type_count;
+    uint8_t type_count;         /* of alu: 2 where the sources but the last are of the second */
     uint8_t spaces[2];          /* VgMod of class Space, in order */
     uint16_t shape[3];          /* m, n, k */
     const VgAlu *alu;
