@@ -7,7 +7,7 @@
 **   // ARG: TYPE ROWS COLS   memory of small whole numbers
 **   // MAP: N ROWS COLS BOX_ROWS BOX_COLS SWIZZLE   tensor map of parameter N's memory, a parameter
 **   // OUT: N VALUE..        what parameter N holds in the end
-**   // PRODUCT: C A B        parameter C is A times B transposed
+**   // PRODUCT: C A B [D]    parameter C is A times B transposed, and D is added
 **
 ** EDIT plants a mistake: pairs of lines `- text of the file` and `+ text in its place`; each text
 ** must be there. Exit status: 0 right, 1 wrong, 2 the launch or the load failed. */
@@ -182,13 +182,15 @@ static bool check_values(const Tool *t, const char *at) {
 }
 
 static bool check_product(const Tool *t, const char *at) {
-    uint32_t c, a, b;
-    if (sscanf(at, " %u %u %u", &c, &a, &b) != 3)
-        stop("PRODUCT wants three numbers: ", at);
+    uint32_t c, a, b, d;
+    int read = sscanf(at, " %u %u %u %u", &c, &a, &b, &d);
+    if (read < 3)
+        stop("PRODUCT wants three numbers or four: ", at);
     const Arg *left = &t->args[a], *right = &t->args[b], *out = &t->args[c];
     for (uint64_t i = 0; i < left->rows; i++) {
         for (uint64_t j = 0; j < right->rows; j++) {
-            double sum = 0, got = element(out, i * right->rows + j).f;
+            uint64_t place = i * right->rows + j;
+            double sum = read == 4 ? element(&t->args[d], place).f : 0, got = element(out, place).f;
             for (uint64_t k = 0; k < left->cols; k++)
                 sum += element(left, i * left->cols + k).f * element(right, j * left->cols + k).f;
             if (got != sum) {
