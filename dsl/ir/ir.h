@@ -256,8 +256,9 @@ GpValue *gp_build_cmp(GpBuilder *b, GpPred pred, GpValue *x, GpValue *y);
 GpValue *gp_build_cast(GpBuilder *b, GpValue *x, GpElem to);
 GpValue *gp_build_bitcast(GpBuilder *b, GpValue *x, GpElem to); /* x where it is of that type */
 GpValue *gp_build_select(GpBuilder *b, GpValue *c, GpValue *x, GpValue *y);
+/* log2 e as an f32: the factor of powers of e that are computed as powers of 2. */
+#define GP_LOG2_E 0x1.715476p+0
 /* e to the power x of f32 within 2^-17, and zero below 2^-126: 2 to the power of a product. */
-#define GP_LOG2_E 0x1.715476p+0 /* in f32 */
 GpValue *gp_build_exp_approx(GpBuilder *b, GpValue *x);
 void gp_ir_set_regions(GpIrFn *fn, GpInst *inst, GpRegion *const *regions, uint32_t count);
 /* Links an instruction that is in no region before `before`, at the end of `r` when NULL. */

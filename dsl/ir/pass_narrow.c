@@ -12,31 +12,14 @@
 #include "dsl/ir/pass.h"
 #include "dsl/ir/rounded.h"
 
-/* What a value's users want of it. */
-enum { WANTS_ALL = 1, WANTS_SUMS = 2, WANTS_ARGUMENT = 4, WANTS_11 = 8 };
-
 typedef struct Narrow {
     GpIrFn *fn;
-    uint8_t *wants; /* of each value */
+    const uint8_t *demands;
     uint32_t *uses;
     bool changed;
 } Narrow;
 
-/* Results are as exact as the operands. */
-static const bool keeps_error[GpOp_count] = {
-    [GpOp_Select] = true,  [GpOp_Mul] = true,       [GpOp_Div] = true,     [GpOp_Neg] = true,
-    [GpOp_Reshape] = true, [GpOp_Broadcast] = true, [GpOp_Permute] = true,
-};
-
-/* A power and a number that is not negative. */
-static bool is_sum_of_power(const GpInst *inst, uint32_t power) {
-    const GpValue *v = inst->operands[power];
-    GpScalar c;
-    return inst->op == GpOp_Add && v->inst && v->inst->op == GpOp_Exp && gp_ir_const(inst->operands[1 - power], &c) &&
-           c.f >= 0;
-}
-
-/* The same, or one of 2, and a number far from the least and the greatest: the reciprocal is a normal number, or 0. */
+/* A power, and a number far from the least and the greatest: the reciprocal is a normal number, or 0. */
 static bool has_short_inverse(const GpValue *v) {
     for (uint32_t i = 0; v->inst && v->inst->op == GpOp_Add && i < 2; i++) {
         const GpInst *power = v->inst->operands[i]->inst;
@@ -46,39 +29,6 @@ static bool has_short_inverse(const GpValue *v) {
             return c.f >= 0x1p-60 && c.f <= 0x1p60;
     }
     return false;
-}
-
-static bool is_rounded(uint8_t wants) { return !(wants & ~WANTS_11); }
-
-/* The operand of a sum, difference or fma that is tanh in a +- a * tanh(x), and used there only; operand_count: none. */
-static uint32_t find_tanh(const Narrow *n, const GpInst *inst) {
-    bool is_sum = inst->op == GpOp_Add || inst->op == GpOp_Sub, is_fma = inst->op == GpOp_Fma;
-    for (uint32_t i = 0; (is_sum || is_fma) && i < 2; i++) {
-        const GpValue *t = inst->operands[i], *a = inst->operands[is_fma ? 2 : 1 - i];
-        GpScalar one;
-        bool is_whole = is_fma ? gp_ir_is_same(inst->operands[1 - i], a) : gp_ir_const(a, &one) && one.f == 1;
-        bool is_tanh = t->inst && t->inst->op == GpOp_Tanh && t->type->elem == GpElem_F32 && n->uses[t->id] == 1;
-        if (is_tanh && is_whole && !(inst->op == GpOp_Sub && i == 0))
-            return i;
-    }
-    return inst->operand_count;
-}
-
-/* What the i-th operand is used for, given what is wanted of the results. */
-static uint8_t wants_of(const Narrow *n, const GpInst *inst, uint32_t i) {
-    if (keeps_error[inst->op] || is_sum_of_power(inst, i))
-        return n->wants[inst->results[0]->id];
-    if (inst->op == GpOp_Cast && gp_ir_is_narrow(inst->results[0]->type->elem)) {
-        GpElem to = inst->results[0]->type->elem;
-        return to == GpElem_F16 || to == GpElem_TF32 ? WANTS_11 : 0;
-    }
-    if (inst->op == GpOp_Reduce && i == 0 && gp_ir_fold_op(inst) == GpOp_Add)
-        return WANTS_SUMS;
-    if (inst->op == GpOp_Tanh && is_rounded(n->wants[inst->results[0]->id]))
-        return WANTS_ARGUMENT;
-    if (i == find_tanh(n, inst) && is_rounded(n->wants[inst->results[0]->id]))
-        return n->wants[inst->results[0]->id];
-    return inst->op == GpOp_TanhApprox ? WANTS_ARGUMENT : WANTS_ALL;
 }
 
 static void replace(Narrow *n, GpInst *inst, GpValue *by) {
@@ -115,7 +65,7 @@ static void invert(Narrow *n, GpBuilder *b, GpInst *div) {
     GpScalar one;
     if (gp_ir_repeats(y)) {
         by = gp_build_by_inverse(b, div);
-    } else if (has_short_inverse(y) && is_rounded(n->wants[div->results[0]->id])) {
+    } else if (has_short_inverse(y) && gp_ir_is_rounded(n->demands[div->results[0]->id])) {
         by = gp_build1(b, GpOp_RcpFlush, y);
         if (!gp_ir_const(a, &one) || one.f != 1)
             by = gp_build2(b, GpOp_Mul, a, by);
@@ -127,7 +77,7 @@ static void invert(Narrow *n, GpBuilder *b, GpInst *div) {
 
 /* a +- a * tanh(x); the walk comes to that tanh, which nothing uses then. */
 static void add_tanh(Narrow *n, GpBuilder *b, GpInst *inst) {
-    uint32_t i = find_tanh(n, inst);
+    uint32_t i = gp_ir_find_tanh(inst, n->uses);
     if (i == inst->operand_count)
         return;
     GpInst *tanh = inst->operands[i]->inst;
@@ -138,46 +88,44 @@ static void add_tanh(Narrow *n, GpBuilder *b, GpInst *inst) {
     replace(n, inst, by);
 }
 
-static void shorten_tanh(Narrow *n, GpBuilder *b, GpInst *inst, uint8_t wants) {
+static void shorten_tanh(Narrow *n, GpBuilder *b, GpInst *inst, uint8_t demands) {
     GpValue *x = inst->operands[0];
     if (n->uses[inst->results[0]->id] == 0)
         gp_ir_remove(inst);
     else
-        replace(n, inst, wants & WANTS_11 ? gp_build_tanh_rounded(b, x) : gp_build1(b, GpOp_TanhApprox, x));
+        replace(n, inst, demands & GP_DEMAND_11 ? gp_build_tanh_rounded(b, x) : gp_build1(b, GpOp_TanhApprox, x));
 }
 
 static void shorten(Narrow *n, GpInst *inst) {
-    uint8_t wants = inst->result_count ? n->wants[inst->results[0]->id] : WANTS_ALL;
-    if (wants & WANTS_ALL || inst->results[0]->type->elem != GpElem_F32)
+    uint8_t demands = inst->result_count ? n->demands[inst->results[0]->id] : GP_DEMAND_ALL;
+    if (demands & (GP_DEMAND_ALL | GP_DEMAND_SUM) || inst->results[0]->type->elem != GpElem_F32)
         return;
     GpBuilder b = {.fn = n->fn, .region = inst->parent, .before = inst, .span = inst->span};
     if (inst->op == GpOp_Mul)
         divide(n, inst);
-    else if (inst->op == GpOp_Exp && !(wants & WANTS_ARGUMENT))
+    else if (inst->op == GpOp_Exp && !(demands & GP_DEMAND_ARGUMENT))
         replace(n, inst, gp_build_exp_approx(&b, inst->operands[0]));
-    else if (inst->op == GpOp_Div && !(wants & WANTS_SUMS))
+    else if (inst->op == GpOp_Div && !(demands & GP_DEMAND_TERM))
         invert(n, &b, inst);
-    else if (inst->op == GpOp_Tanh && is_rounded(wants))
-        shorten_tanh(n, &b, inst, wants);
-    else if (is_rounded(wants))
+    else if (inst->op == GpOp_Tanh && gp_ir_is_rounded(demands))
+        shorten_tanh(n, &b, inst, demands);
+    else if (gp_ir_is_rounded(demands))
         add_tanh(n, &b, inst);
 }
 
-/* Backwards, so that a value's users come before it. */
+/* Backwards, so that a value's users come before it: they are made of it as it was written. */
 static void walk(Narrow *n, GpRegion *r) {
     for (GpInst *inst = r->last, *prev; inst; inst = prev) {
         prev = inst->prev;
         for (uint32_t i = inst->region_count; i > 0; i--)
             walk(n, inst->regions[i - 1]);
-        for (uint32_t i = 0; i < inst->operand_count; i++)
-            n->wants[inst->operands[i]->id] |= wants_of(n, inst, i);
         shorten(n, inst);
     }
 }
 
 bool gp_pass_narrow(GpIrFn *fn) {
-    Narrow n = {.fn = fn, .wants = GP_NEW_ARRAY(fn->arena, uint8_t, fn->next_id)};
-    n.uses = gp_ir_count_uses(fn, fn->arena);
+    Narrow n = {.fn = fn, .uses = gp_ir_count_uses(fn, fn->arena)};
+    n.demands = gp_ir_find_demands(fn, n.uses);
     walk(&n, fn->body);
     if (n.changed)
         gp_ir_apply_forwards(fn);

@@ -42,8 +42,8 @@ typedef struct Web {
     Use *exits;          /* where values are stored */
     uint32_t exit_count;
     int64_t saved;       /* products */
-    uint8_t *exactness;  /* by id, where the function has a tanh; NULL */
-    uint8_t exactest;    /* of the powers */
+    uint8_t *demands;    /* by id, where the function has a tanh; NULL */
+    GpExactness exactest; /* of the powers */
     int64_t exact_count; /* elements of the greatest power that is used as it is */
     bool is_open;        /* something else is made of the values */
     bool has_huge;       /* a constant that has no product by log2 e */
@@ -204,7 +204,7 @@ static bool is_exponent(const Web *w, const GpInst *product) {
 }
 
 static void visit_power(Web *w, const GpInst *power) {
-    uint8_t exactness = w->exactness ? w->exactness[power->results[0]->id] : GpExact_All;
+    GpExactness exactness = w->demands ? gp_ir_exactness(w->demands[power->results[0]->id]) : GpExact_All;
     w->exactest = GP_MAX(w->exactest, exactness);
     if (exactness == GpExact_All)
         w->exact_count = GP_MAX(w->exact_count, count_elements(power->results[0]));
@@ -272,7 +272,7 @@ static void visit_use(Web *w, const Use *u) {
 static void follow(Web *w, GpValue *from) {
     w->count = w->given_count = w->exit_count = 0;
     w->saved = w->exact_count = 0;
-    w->exactest = 0;
+    w->exactest = GpExact_8;
     w->is_open = w->has_bare = w->has_huge = w->has_exact_exit = false;
     add(w, from);
     for (uint32_t i = 0; i < w->count; i++) {
@@ -441,7 +441,7 @@ static void try_web(Web *w, GpValue *from) {
     bool is_scaled = !w->is_open && !w->has_bare && w->saved > 0 && !(w->exit_count > 0 && w->has_huge);
     if (is_scaled)
         apply(w);
-    if (!w->is_open && !w->has_exact_exit && w->exactness)
+    if (!w->is_open && !w->has_exact_exit && w->demands)
         shorten_caps(w, is_scaled ? GP_LOG2_E : 1);
 }
 
@@ -452,7 +452,7 @@ static void try_power(GpInst *inst, void *ud) {
         return;
     if (inst->op == GpOp_Mul && inst->operands[0]->id < w->known && is_exponent(w, inst))
         try_web(w, inst->operands[0]);
-    if (inst->op == GpOp_Exp2Flush && w->exactness)
+    if (inst->op == GpOp_Exp2Flush && w->demands)
         try_web(w, inst->operands[0]);
 }
 
@@ -471,7 +471,7 @@ bool gp_pass_scale(GpIrFn *fn) {
     w.dead = GP_NEW_ARRAY(fn->arena, GpInst *, w.known);
     gp_ir_walk(fn, GpWalk_Before, look_for_tanh, &has_tanh);
     if (has_tanh)
-        w.exactness = gp_ir_find_exactness(fn);
+        w.demands = gp_ir_find_demands(fn, gp_ir_count_uses(fn, fn->arena));
     gp_ir_walk(fn, GpWalk_Before, try_power, &w);
     for (uint32_t i = 0; i < w.dead_count; i++)
         gp_ir_remove(w.dead[i]);

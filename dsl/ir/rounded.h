@@ -4,19 +4,30 @@
 
 #include "dsl/ir/ir.h"
 
-/* A float that has 11 bits or fewer. */
-bool gp_ir_is_narrow(GpElem elem);
+/* What a value's users demand of it, a set. Nothing: in the end it is rounded to 8 bits or fewer (bf16, f8, ..). On the way it
+** may be multiplied, divided and chosen from, and powers added to constants, which keeps relative errors. */
+enum {
+    GP_DEMAND_ALL = 1,
+    GP_DEMAND_11 = 2,       /* it is rounded to 11 bits (f16, tf32) */
+    GP_DEMAND_TERM = 4,     /* a reduction adds it up */
+    GP_DEMAND_SUM = 8,      /* it is added to others, or loops and branches hand it on: errors are relative to the sum */
+    GP_DEMAND_ARGUMENT = 16 /* of a short tanh */
+};
+/* By id; `uses` is of gp_ir_count_uses. */
+uint8_t *gp_ir_find_demands(const GpIrFn *fn, const uint32_t *uses);
 
-/* What becomes of a value in the end. */
-typedef enum GpExactness {
-    GpExact_8,   /* it is rounded to 8 bits or fewer (bf16, f8, ..) */
-    GpExact_11,  /* it is rounded to 11 bits (f16, tf32), or added up by reductions */
-    GpExact_All,
-} GpExactness;
+/* Rounded itself, and no sum of it. */
+static inline bool gp_ir_is_rounded(uint8_t demands) { return !(demands & ~GP_DEMAND_11); }
 
-/* A GpExactness for each value, by id. On the way values may be multiplied, divided, chosen from and added, and
-** loops and branches may hand them on: that keeps errors relative to the sum of what is added. */
-uint8_t *gp_ir_find_exactness(const GpIrFn *fn);
+/* Of sums, where errors relative to all that is added do. */
+typedef enum GpExactness { GpExact_8, GpExact_11, GpExact_All } GpExactness;
+static inline GpExactness gp_ir_exactness(uint8_t demands) {
+    bool is_all = demands & (GP_DEMAND_ALL | GP_DEMAND_ARGUMENT);
+    return is_all ? GpExact_All : demands & GP_DEMAND_11 ? GpExact_11 : GpExact_8;
+}
+
+/* The operand of a sum, difference or fma that is tanh in a +- a * tanh(x), and used there only; operand_count: none. */
+uint32_t gp_ir_find_tanh(const GpInst *inst, const uint32_t *uses);
 
 /* Of f32:
 **   tanh_rounded    within 2^-14 of the value, relative to it
