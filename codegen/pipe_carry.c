@@ -43,20 +43,16 @@ static bool stays(const Sums *s, const GpValue *v, bool is_made) {
     return *known == STAYS;
 }
 
-/* Values that a walk came by, by id; each walk has a number of its own. */
-typedef struct Seen {
-    uint32_t *by, walk;
-} Seen;
-
-static bool is_seen(Seen *s, const GpValue *v) {
-    bool is_known = s->by[v->id] == s->walk;
-    s->by[v->id] = s->walk;
+/* By id: the values for which a question was answered with no. With yes it is over. */
+static bool is_seen(bool *seen, const GpValue *v) {
+    bool is_known = seen[v->id];
+    seen[v->id] = true;
     return is_known;
 }
 
 /* Whether the registers of `v`, with which the sums begin, become another value's while the sums are in use: in the
 ** next turn of a loop. */
-static bool is_replaced(GpEmit *e, const GpValue *v, const GpInst *product, Seen *seen) {
+static bool is_replaced(GpEmit *e, const GpValue *v, const GpInst *product, bool *seen) {
     const GpInst *inst = v->inst, *owner = inst ? NULL : v->region->owner;
     Sums s = {e->pipe, product, v, {NULL, NULL}};
     if (is_seen(seen, v) || (!inst && !owner))
@@ -81,7 +77,7 @@ static bool is_replaced(GpEmit *e, const GpValue *v, const GpInst *product, Seen
 }
 
 /* Whether the value has the registers of `sums`, or begins with them. */
-static bool begins_with(const GpValue *v, const GpValue *sums, Seen *seen) {
+static bool begins_with(const GpValue *v, const GpValue *sums, bool *seen) {
     const GpInst *inst = v->inst;
     if (v == sums)
         return true;
@@ -98,14 +94,13 @@ static bool begins_with(const GpValue *v, const GpValue *sums, Seen *seen) {
 }
 
 /* Whether a loop hands the sums on in the place of a value that is in use behind the product. */
-static bool takes_place(GpEmit *e, const GpInst *product, Seen *seen) {
+static bool takes_place(GpEmit *e, const GpInst *product, bool *seen) {
     const GpValue *sums = product->results[0];
     for (const GpInst *loop = product->parent->owner; loop; loop = loop->parent->owner) {
         if (loop->op == GpOp_Loop)
             return true;
         for (uint32_t i = 0; i < loop->result_count && loop->op == GpOp_For; i++) {
             const GpPipeLife *before = &e->pipe->life[loop->regions[0]->params[1 + i]->id];
-            seen->walk++;
             if (before->last > e->pipe->life[sums->id].first &&
                 begins_with(gp_ir_terminator(loop->regions[0])->operands[i], sums, seen))
                 return true;
@@ -115,9 +110,6 @@ static bool takes_place(GpEmit *e, const GpInst *product, Seen *seen) {
 }
 
 bool gp_pipe_moves_sums(GpEmit *e, const GpInst *product) {
-    Seen seen = {GP_NEW_ARRAY(e->arena, uint32_t, e->fn->next_id), 0};
-    if (takes_place(e, product, &seen))
-        return true;
-    seen.walk++;
-    return is_replaced(e, product->operands[2], product, &seen);
+    return takes_place(e, product, GP_NEW_ARRAY(e->arena, bool, e->fn->next_id)) ||
+           is_replaced(e, product->operands[2], product, GP_NEW_ARRAY(e->arena, bool, e->fn->next_id));
 }
