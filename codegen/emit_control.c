@@ -224,8 +224,8 @@ static void step_counters(GpEmit *e, const GpInst *inst, Counters c) {
 ** buffer for all turns. */
 static void emit_for(GpEmit *e, const GpInst *inst) {
     const GpRegion *body = inst->regions[0];
-    GpValue *const *carried = body->params + 1;
-    uint32_t count = body->param_count - 1;
+    GpValue *const *carried = gp_loop_params(inst);
+    uint32_t count = inst->result_count;
     LLVMValueRef turns = emit_turns(e, inst);
     GpJoin *head = make_join(e, "for", carried, count, NULL);
     GpJoin *next = make_join(e, "next", carried, count, head);
@@ -234,7 +234,7 @@ static void emit_for(GpEmit *e, const GpInst *inst) {
     next->is_loop = true;
     push_joins(e, inst, next, exit);
     gp_async_fill(e, inst, turns);
-    jump(e, head, inst->operands + 3);
+    jump(e, head, gp_loop_starts(inst));
     LLVMBasicBlockRef before = LLVMGetInsertBlock(e->b);
 
     gp_emit_at(e, head->block);
@@ -255,7 +255,7 @@ static void emit_for(GpEmit *e, const GpInst *inst) {
 }
 
 static void emit_carry(GpEmit *e, const GpInst *inst) {
-    const GpInst *to = inst->target ? inst->target : inst->parent->owner;
+    const GpInst *to = gp_ir_goes_to(inst);
     LoopJoins *joins = gp_map_get(&e->joins, to);
     GpJoin *join = inst->op == GpOp_Break || !joins->next ? joins->exit : joins->next;
     if (inst->op != GpOp_Yield)
@@ -280,7 +280,7 @@ void gp_op_lower_control(GpEmit *e, const GpInst *inst) {
         emit_if(e, inst);
     else if (inst->op == GpOp_Block)
         emit_block(e, inst);
-    else if (inst->op == GpOp_Loop || inst->op == GpOp_For)
+    else if (gp_is_loop(inst))
         emit_repeated(e, inst);
     else if (inst->op == GpOp_Return && e->pipe)
         gp_pipe_return(e);

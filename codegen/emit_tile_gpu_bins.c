@@ -253,7 +253,7 @@ bool gp_gpu_update_bins(GpEmit *e, const GpInst *inst, const GpBound *operands, 
 }
 
 bool gp_tile_gpu_open_bins(GpEmit *e, const GpInst *loop) {
-    if (!e->is_gpu || !e->is_tile || (loop->op != GpOp_Loop && loop->op != GpOp_For) || *gp_tile_gpu_bins(e))
+    if (!e->is_gpu || !e->is_tile || !gp_is_loop(loop) || *gp_tile_gpu_bins(e))
         return false;
     const GpInst *update = update_of(e, loop);
     if (update)

@@ -162,7 +162,7 @@ static void note_turns(GpInst *inst, void *ud) {
     bool *stays = ud;
     const GpRegion *r = inst->op == GpOp_LoadTile ? inst->parent : NULL;
     for (; r && r->owner; r = r->owner->parent)
-        *stays |= r->owner->op == GpOp_For || r->owner->op == GpOp_Loop;
+        *stays |= gp_is_loop(r->owner);
 }
 
 /* When blocks of the next kernel may be placed: once each block has said so, or has ended. Blocks that load tile after

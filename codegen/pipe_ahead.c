@@ -102,7 +102,7 @@ static void build_body(const Ahead *a, GpInst *to, GpValue **map, GpValue **next
     uint32_t last = to->result_count - 1;
     for (uint32_t i = 0; i <= last; i++)
         map[a->body->params[i]->id] = params[i];
-    map[a->mma->operands[0]->id] = params[1 + last];
+    map[a->mma->operands[0]->id] = params[GP_FOR_INDICES + last];
     const GpInst *end = gp_ir_terminator(a->body);
     gp_assert(end);
     for (const GpInst *x = a->body->first; x != end; x = x->next)
@@ -121,21 +121,14 @@ static void rotate(const Ahead *a) {
     GpIrFn *fn = a->fn;
     GpInst *from = a->loop;
     GpBuilder b = {.fn = fn, .region = from->parent, .before = from, .span = from->span};
-    uint32_t count = from->result_count + 1, most = fn->next_id;
-    GpValue **maps[3], **operands = GP_NEW_ARRAY(fn->arena, GpValue *, count + 3);
-    const GpIrType **types = GP_NEW_ARRAY(fn->arena, const GpIrType *, count);
+    uint32_t last = from->result_count, most = fn->next_id;
+    GpValue **maps[3], **start = GP_NEW_ARRAY(fn->arena, GpValue *, last + 1);
     for (int i = 0; i < 3; i++)
         maps[i] = GP_NEW_ARRAY(fn->arena, GpValue *, most);
-    memcpy(operands, from->operands, (count + 2) * sizeof *operands);
-    operands[count + 2] = build_first(a, &b, maps[0]);
-    for (uint32_t i = 0; i < count; i++)
-        types[i] = operands[3 + i]->type;
-    GpInst *to = gp_build(&b, GpOp_For, operands, count + 3, types, count);
-    GpRegion *body = gp_ir_region(fn);
-    gp_ir_set_regions(fn, to, &body, 1);
-    (void)gp_ir_region_param(fn, body, operands[0]->type, "turn");
-    for (uint32_t i = 0; i < count; i++)
-        (void)gp_ir_region_param(fn, body, types[i], NULL);
+    if (last)
+        memcpy(start, gp_loop_starts(from), last * sizeof *start);
+    start[last] = build_first(a, &b, maps[0]);
+    GpInst *to = gp_ir_build_for(&b, from->operands, start, last + 1);
     build_body(a, to, maps[1], maps[2]);
     for (uint32_t i = 0; i < from->result_count; i++)
         from->results[i]->forward = to->results[i];

@@ -60,12 +60,12 @@ static bool is_replaced(GpEmit *e, const GpValue *v, const GpInst *product, bool
     if (owner && owner->op == GpOp_For) {
         for (int i = 0; i < 2; i++)
             s.known[i] = GP_NEW_ARRAY(e->arena, uint8_t, e->fn->next_id);
-        return !stays(&s, gp_ir_terminator(v->region)->operands[v->index - 1], false);
+        return !stays(&s, gp_ir_terminator(v->region)->operands[v->index - GP_FOR_INDICES], false);
     }
     if (owner)
         return true;
     if (inst->op == GpOp_Mma || inst->op == GpOp_For)
-        return is_replaced(e, inst->operands[inst->op == GpOp_Mma ? 2 : 3 + v->index], product, seen);
+        return is_replaced(e, inst->op == GpOp_Mma ? inst->operands[2] : gp_loop_starts(inst)[v->index], product, seen);
     bool is_any = false;
     for (uint32_t i = 0; i < inst->operand_count && inst->op == GpOp_Loop; i++)
         is_any |= inst->operands[i]->type->kind == GpIrType_Tile && is_replaced(e, inst->operands[i], product, seen);
@@ -85,7 +85,7 @@ static bool begins_with(const GpValue *v, const GpValue *sums, bool *seen) {
         return false;
     if (inst->op == GpOp_Mma)
         return begins_with(inst->operands[2], sums, seen);
-    bool is_any = inst->op == GpOp_For && begins_with(inst->operands[3 + v->index], sums, seen);
+    bool is_any = inst->op == GpOp_For && begins_with(gp_loop_starts(inst)[v->index], sums, seen);
     for (uint32_t r = 0; r < inst->region_count && (inst->op == GpOp_For || inst->op == GpOp_If); r++) {
         const GpInst *end = gp_ir_terminator(inst->regions[r]);
         is_any |= end->op == GpOp_Yield && begins_with(end->operands[v->index], sums, seen);
@@ -100,7 +100,7 @@ static bool takes_place(GpEmit *e, const GpInst *product, bool *seen) {
         if (loop->op == GpOp_Loop)
             return true;
         for (uint32_t i = 0; i < loop->result_count && loop->op == GpOp_For; i++) {
-            const GpPipeLife *before = &e->pipe->life[loop->regions[0]->params[1 + i]->id];
+            const GpPipeLife *before = &e->pipe->life[gp_loop_params(loop)[i]->id];
             if (before->last > e->pipe->life[sums->id].first &&
                 begins_with(gp_ir_terminator(loop->regions[0])->operands[i], sums, seen))
                 return true;

@@ -53,7 +53,7 @@ bool gp_pipe_jumps_fit(const GpPipe *p) {
 }
 
 static void find_loop_jump(GpInst *inst, void *ud) {
-    bool is_loop = inst->op == GpOp_For || inst->op == GpOp_Loop;
+    bool is_loop = gp_is_loop(inst);
     *(bool *)ud |= is_loop && gp_pipe_has_jump(inst->regions[0]);
 }
 

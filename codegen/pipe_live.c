@@ -61,7 +61,7 @@ static void walk(Live *l, const GpRegion *r) {
         uint32_t begin = ++l->at;
         for (uint32_t i = 0; i < inst->region_count && !gp_op_is_whole(inst->op); i++)
             walk(l, inst->regions[i]);
-        bool is_loop = inst->op == GpOp_For || inst->op == GpOp_Loop;
+        bool is_loop = gp_is_loop(inst);
         for (uint32_t v = 0; v < l->e->fn->next_id && is_loop; v++)
             if (l->life[v].first < begin && l->life[v].last > begin)
                 l->life[v].last = l->at;

@@ -25,7 +25,7 @@ static uint8_t axes_of_carried(Dependence *d, const GpInst *loop, const GpValue 
     if (!v->inst && v->index == 0)
         return 0;
     uint32_t k = v->inst ? v->index : v->index - 1;
-    uint8_t axes = axes_of(d, loop->operands[3 + k]) |
+    uint8_t axes = axes_of(d, gp_loop_starts(loop)[k]) |
                    axes_of(d, gp_ir_terminator(loop->regions[0])->operands[k]);
     for (uint32_t i = 0; i < gp_pipe_controls(loop) && v->inst && d->has_turns; i++)
         axes |= axes_of(d, loop->operands[i]);

@@ -199,28 +199,17 @@ static GpValue **handed_on(const Skew *s, GpValue **map, GpValue *turn, uint32_t
 }
 
 static GpInst *build_loop(Skew *s, GpBuilder *b, GpValue *const *start, uint32_t count) {
-    GpIrFn *fn = s->fn;
-    GpValue **operands = GP_NEW_ARRAY(fn->arena, GpValue *, count + 3);
-    const GpIrType **types = GP_NEW_ARRAY(fn->arena, const GpIrType *, count);
-    operands[0] = gp_build2(b, GpOp_Add, s->loop->operands[0], s->loop->operands[2]);
-    operands[1] = s->loop->operands[1];
-    operands[2] = s->loop->operands[2];
-    memcpy(operands + 3, start, count * sizeof *start);
-    for (uint32_t i = 0; i < count; i++)
-        types[i] = start[i]->type;
-    GpInst *loop = gp_build(b, GpOp_For, operands, count + 3, types, count);
-    GpRegion *body = gp_ir_region(fn);
-    gp_ir_set_regions(fn, loop, &body, 1);
-    GpValue **map = new_map(s), *turn = gp_ir_region_param(fn, body, operands[0]->type, "turn");
+    GpValue *const *old = s->loop->operands;
+    GpValue *bounds[GP_FOR_BOUNDS] = {gp_build2(b, GpOp_Add, old[0], old[2]), old[1], old[2]};
+    GpInst *loop = gp_ir_build_for(b, bounds, start, count);
+    GpRegion *body = loop->regions[0];
+    GpValue **map = new_map(s), *turn = body->params[0], **carried = gp_loop_params(loop);
     map[s->body->params[0]->id] = turn;
-    GpValue **carried = GP_NEW_ARRAY(fn->arena, GpValue *, count);
-    for (uint32_t i = 0, k = 0; i < count; i++) {
-        carried[i] = gp_ir_region_param(fn, body, types[i], NULL);
+    for (uint32_t i = 0, k = 0; i + 3 < count; i++) {
         k += k == s->acc;
-        if (i + 3 < count)
-            map[s->body->params[1 + k++]->id] = carried[i];
+        map[gp_loop_params(s->loop)[k++]->id] = carried[i];
     }
-    GpBuilder in = {.fn = fn, .region = body, .span = b->span};
+    GpBuilder in = {.fn = s->fn, .region = body, .span = b->span};
     build_turn(s, &in, map, carried + count - 3);
     uint32_t handed;
     GpValue **next = handed_on(s, map, turn, &handed);
@@ -234,7 +223,7 @@ static void build_turns(Skew *s, GpRegion *then) {
     uint32_t count, results = s->loop->result_count;
     map[s->body->params[0]->id] = s->loop->operands[0];
     for (uint32_t k = 0; k < results; k++)
-        map[s->body->params[1 + k]->id] = s->loop->operands[3 + k];
+        map[gp_loop_params(s->loop)[k]->id] = gp_loop_starts(s->loop)[k];
     build_turn(s, &b, map, NULL);
     start = handed_on(s, map, s->loop->operands[0], &count);
     GpValue **r = build_loop(s, &b, start, count)->results;
@@ -258,7 +247,7 @@ static void rotate(Skew *s) {
     gp_ir_set_regions(fn, either, regions, 2);
     build_turns(s, regions[0]);
     GpBuilder none = {.fn = fn, .region = regions[1], .span = loop->span};
-    gp_build(&none, GpOp_Yield, loop->operands + 3, loop->result_count, NULL, 0);
+    gp_build(&none, GpOp_Yield, gp_loop_starts(loop), loop->result_count, NULL, 0);
     for (uint32_t i = 0; i < loop->result_count; i++)
         loop->results[i]->forward = either->results[i];
     gp_ir_remove(loop);

@@ -12,7 +12,7 @@ typedef struct Slice {
 static void mark_value(Slice *s, const GpValue *v);
 
 uint32_t gp_pipe_controls(const GpInst *inst) {
-    return inst->op == GpOp_If ? 1 : inst->op == GpOp_For ? 3 : 0;
+    return inst->op == GpOp_If ? 1 : inst->op == GpOp_For ? GP_FOR_BOUNDS : 0;
 }
 
 static void mark_inst(Slice *s, const GpInst *inst) {
@@ -30,8 +30,7 @@ static void mark_inst(Slice *s, const GpInst *inst) {
 /* Value `k` of what goes from the region to a turn of the loop, or, with `is_out`, out of `owner`. */
 static void mark_handed(Slice *s, const GpRegion *r, const GpInst *owner, uint32_t k, bool is_out) {
     for (const GpInst *x = r->first; x; x = x->next) {
-        bool is_loop = owner->op == GpOp_For || owner->op == GpOp_Loop;
-        bool is_yield = x->op == GpOp_Yield && r->owner == owner && is_out != is_loop;
+        bool is_yield = x->op == GpOp_Yield && r->owner == owner && is_out != gp_is_loop(owner);
         if (is_yield || (x->target == owner && (x->op == GpOp_Break) == is_out))
             mark_value(s, x->operands[k]);
         for (uint32_t i = 0; i < x->region_count; i++)
@@ -46,19 +45,18 @@ static void mark_result(Slice *s, const GpInst *owner, uint32_t k) {
         mark_handed(s, owner->regions[i], owner, k, true);
     mark_value(s, owner->results[k]);
     if (owner->op == GpOp_For)
-        mark_value(s, owner->regions[0]->params[1 + k]);
+        mark_value(s, gp_loop_params(owner)[k]);
 }
 
 static void mark_param(Slice *s, const GpInst *owner, uint32_t k) {
-    bool is_for = owner->op == GpOp_For;
     mark_inst(s, owner);
-    if (is_for && k == 0)
-        return; /* the number of the turn */
-    uint32_t at = is_for ? k - 1 : k;
-    mark_value(s, owner->operands[is_for ? 3 + at : at]);
+    if (k < gp_loop_indices(owner))
+        return;
+    uint32_t at = k - gp_loop_indices(owner);
+    mark_value(s, gp_loop_starts(owner)[at]);
     mark_handed(s, owner->regions[0], owner, at, false);
     mark_value(s, owner->regions[0]->params[k]);
-    if (is_for)
+    if (owner->op == GpOp_For)
         mark_value(s, owner->results[at]);
 }
 

@@ -190,22 +190,13 @@ static GpInst *build_loop(Split *s, GpBuilder *b, GpValue *lower, GpValue *upper
                           Known known) {
     const GpInst *old = s->at.inst;
     const GpRegion *from = old->regions[0];
-    GpIrFn *fn = s->at.fn;
-    GpValue **operands = GP_NEW_ARRAY(fn->arena, GpValue *, old->operand_count);
-    const GpIrType **types = GP_NEW_ARRAY(fn->arena, const GpIrType *, old->result_count);
-    operands[0] = lower, operands[1] = upper, operands[2] = old->operands[2];
-    for (uint32_t i = 0; i < old->result_count; i++) {
-        operands[3 + i] = start[i];
-        types[i] = old->results[i]->type;
-    }
-    GpInst *loop = gp_build(b, GpOp_For, operands, old->operand_count, types, old->result_count);
-    GpRegion *body = gp_ir_region(fn);
-    gp_ir_set_regions(fn, loop, &body, 1);
+    GpInst *loop = gp_ir_build_for(b, (GpValue *[]){lower, upper, old->operands[2]}, start, old->result_count);
+    GpRegion *body = loop->regions[0];
     for (uint32_t i = 0; i < from->param_count; i++) {
-        const GpValue *v = from->params[i];
-        s->at.map[v->id] = gp_ir_region_param(fn, body, v->type, v->name);
+        s->at.map[from->params[i]->id] = body->params[i];
+        body->params[i]->name = from->params[i]->name;
     }
-    GpBuilder in = {.fn = fn, .region = body, .span = old->span};
+    GpBuilder in = {.fn = s->at.fn, .region = body, .span = old->span};
     copy_body(s, &in, known);
     return loop;
 }
@@ -225,7 +216,7 @@ static void split(GpInst *inst, void *ud) {
     Known known = s->value ? Known_True : Known_False, rest = Known_Not;
     if (s->is_exact)
         rest = s->value ? Known_False : Known_True;
-    const GpInst *early = build_loop(s, &b, inst->operands[0], s->bound.middle, inst->operands + 3,
+    const GpInst *early = build_loop(s, &b, inst->operands[0], s->bound.middle, gp_loop_starts(inst),
                                      s->bound.is_early ? known : rest);
     const GpInst *late = build_loop(s, &b, s->bound.middle, inst->operands[1], early->results,
                                     s->bound.is_early ? rest : known);

@@ -44,10 +44,10 @@ static const GpInst *find_fold(const GpValue *v, const GpRegion *body) {
 
 static bool find_sum(const Spread *s, const GpInst *loop, uint32_t carried, Sum *sum) {
     const GpRegion *body = loop->regions[0];
-    const GpValue *param = body->params[1 + carried], *next = body->last->operands[carried];
+    const GpValue *param = gp_loop_params(loop)[carried], *next = body->last->operands[carried];
     GpInst *update = next->inst;
     bool is_update = update && next->id < s->known && update->parent == body && (update->op == GpOp_Fma || update->op == GpOp_Add) &&
-                     s->uses[param->id] == 1 && s->uses[next->id] == 1 && gp_ir_is_zero(loop->operands[3 + carried]);
+                     s->uses[param->id] == 1 && s->uses[next->id] == 1 && gp_ir_is_zero(gp_loop_starts(loop)[carried]);
     if (!is_update)
         return false;
     uint32_t side = update->operands[0] == param ? 0 : 1, last = update->operand_count - 1;
@@ -86,7 +86,7 @@ static void replace_total(Spread *s, GpInst *loop, uint32_t carried, const Sum *
 
 static void spread(Spread *s, GpInst *loop, uint32_t carried, const Sum *sum) {
     GpRegion *body = loop->regions[0];
-    GpValue *w = sum->fold->operands[0], *param = body->params[1 + carried];
+    GpValue *w = sum->fold->operands[0], *param = gp_loop_params(loop)[carried];
     int64_t rows = w->type->shape.dim[0], columns = w->type->shape.dim[1];
     GpShape given = param->type->shape, many = {.rank = 2, .dim = {rows, COLUMNS}};
     GpBuilder b = {.fn = s->fn, .region = body, .before = sum->update, .span = sum->update->span};
@@ -104,7 +104,7 @@ static void spread(Spread *s, GpInst *loop, uint32_t carried, const Sum *sum) {
     const GpIrType *type = parts->type;
     param->type = loop->results[carried]->type = sum->update->results[0]->type = type;
     b = (GpBuilder){.fn = s->fn, .region = loop->parent, .before = loop, .span = loop->span};
-    loop->operands[3 + carried] = gp_build_const(&b, type, (GpScalar){.elem = type->elem});
+    gp_loop_starts(loop)[carried] = gp_build_const(&b, type, (GpScalar){.elem = type->elem});
     replace_total(s, loop, carried, sum, given);
     s->is_changed = true;
 }

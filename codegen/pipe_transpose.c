@@ -26,8 +26,8 @@ static bool is_loaded(const GpValue *v) {
 /* The product that is all that the loop does with the sums that it carries there; NULL: it does something else. */
 static GpInst *product_of(const Transpose *t, const GpInst *loop, uint32_t carried) {
     const GpRegion *body = loop->regions[0];
-    const GpValue *sums = body->params[1 + carried], *next = body->last->operands[carried];
-    const GpValue *first = loop->operands[3 + carried];
+    const GpValue *sums = gp_loop_params(loop)[carried], *next = body->last->operands[carried];
+    const GpValue *first = gp_loop_starts(loop)[carried];
     GpInst *mma = next->inst;
     bool is_sum = mma && mma->op == GpOp_Mma && mma->parent == body && mma->operands[2] == sums &&
                   next->type->shape.rank == 2 && t->uses[sums->id] == 1 && t->uses[next->id] == 1;
@@ -59,7 +59,7 @@ static void replace_use(GpInst *inst, void *ud) {
 }
 
 static void transpose_sums(Transpose *t, GpInst *loop, uint32_t carried, GpInst *mma) {
-    GpValue *result = loop->results[carried], *sums = loop->regions[0]->params[1 + carried];
+    GpValue *result = loop->results[carried], *sums = gp_loop_params(loop)[carried];
     GpBuilder b = {.fn = t->fn, .region = mma->parent, .before = mma, .span = mma->span};
     GpValue *first = transposed(&b, mma->operands[1]), *second = transposed(&b, mma->operands[0]);
     const GpIrType *type = transposed_type(t->fn, sums->type);
@@ -67,7 +67,7 @@ static void transpose_sums(Transpose *t, GpInst *loop, uint32_t carried, GpInst 
     mma->operands[1] = second;
     mma->results[0]->type = sums->type = result->type = type;
     b = (GpBuilder){.fn = t->fn, .region = loop->parent, .before = loop, .span = loop->span};
-    loop->operands[3 + carried] = gp_build_const(&b, type, loop->operands[3 + carried]->inst->imm);
+    gp_loop_starts(loop)[carried] = gp_build_const(&b, type, gp_loop_starts(loop)[carried]->inst->imm);
     b.before = loop->next;
     t->from = result;
     t->by = transposed(&b, result);

@@ -55,17 +55,6 @@ static void unite_lists(Plan *p, GpValue *const *a, GpValue *const *b, uint32_t 
         unite(p, a[i], b[i]);
 }
 
-/* What a yield, break or continue carries, and to where. */
-static void unite_carried(Plan *p, const GpInst *inst) {
-    const GpInst *to = inst->target ? inst->target : inst->parent->owner;
-    bool is_turn = inst->op != GpOp_Break && (to->op == GpOp_For || to->op == GpOp_Loop);
-    uint32_t first = to->op == GpOp_For ? 1 : 0;
-    if (is_turn)
-        unite_lists(p, inst->operands, to->regions[0]->params + first, inst->operand_count);
-    else if (to->result_count)
-        unite_lists(p, inst->operands, to->results, inst->operand_count);
-}
-
 bool gp_gpu_is_addressed(GpOp op) {
     return op == GpOp_Gather || op == GpOp_Scatter || op == GpOp_AtomicRmw || op == GpOp_AtomicCas;
 }
@@ -80,13 +69,13 @@ static void unite_inst(GpInst *inst, void *ud) {
     if (inst->op == GpOp_Mma)
         unite(p, inst->operands[2], inst->results[0]);
     if (inst->op == GpOp_For) {
-        unite_lists(p, inst->operands + 3, inst->regions[0]->params + 1, inst->result_count);
-        unite_lists(p, inst->results, inst->regions[0]->params + 1, inst->result_count);
+        unite_lists(p, gp_loop_starts(inst), gp_loop_params(inst), inst->result_count);
+        unite_lists(p, inst->results, gp_loop_params(inst), inst->result_count);
     }
     if (inst->op == GpOp_Loop)
         unite_lists(p, inst->operands, inst->regions[0]->params, inst->operand_count);
     if (gp_op_is_terminator(inst->op) && inst->op != GpOp_Return && inst->parent->owner)
-        unite_carried(p, inst);
+        unite_lists(p, inst->operands, gp_ir_hands_to(inst), inst->operand_count);
     if (!is_pointwise(inst))
         return;
     for (uint32_t i = 0; i < inst->operand_count + inst->result_count; i++) {

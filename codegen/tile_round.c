@@ -67,14 +67,9 @@ static void unite_lists(Round *p, GpValue *const *v, GpValue *const *w, uint32_t
 
 /* What a yield, break or continue carries, and to where. */
 static void unite_carried(Round *p, const GpInst *inst) {
-    const GpInst *to = inst->target ? inst->target : inst->parent->owner;
-    if (!to || to->op == GpOp_Reduce || to->op == GpOp_Scan)
-        return;
-    bool is_turn = inst->op != GpOp_Break && (to->op == GpOp_For || to->op == GpOp_Loop);
-    if (is_turn)
-        unite_lists(p, inst->operands, to->regions[0]->params + (to->op == GpOp_For ? 1 : 0), inst->operand_count);
-    else
-        unite_lists(p, inst->operands, to->results, inst->operand_count);
+    const GpInst *to = gp_ir_goes_to(inst);
+    if (to && to->op != GpOp_Reduce && to->op != GpOp_Scan)
+        unite_lists(p, inst->operands, gp_ir_hands_to(inst), inst->operand_count);
 }
 
 static void unite_all(Round *p, const GpInst *inst) {
@@ -175,8 +170,8 @@ static void note_inst(GpInst *inst, void *ud) {
     } else if (inst->op == GpOp_Cat) {
         unite_joined(p, inst);
     } else if (inst->op == GpOp_For) {
-        unite_lists(p, inst->operands + 3, inst->regions[0]->params + 1, inst->result_count);
-        unite_lists(p, inst->results, inst->regions[0]->params + 1, inst->result_count);
+        unite_lists(p, gp_loop_starts(inst), gp_loop_params(inst), inst->result_count);
+        unite_lists(p, inst->results, gp_loop_params(inst), inst->result_count);
     } else if (inst->op == GpOp_Loop) {
         unite_lists(p, inst->operands, inst->regions[0]->params, inst->operand_count);
     } else if (gp_op_is_terminator(inst->op)) {

@@ -480,7 +480,7 @@ void gp_carry_finish_for(GpLower *lo, GpCarry *c, GpValue *lower, GpValue *upper
     check_forms(lo, c, c->exit);
     drop_unchanged(c, true);
     MergedList list = carried_list(lo, c);
-    GpValue **operands = carried_inits(lo, c, &list, 3);
+    GpValue **operands = carried_inits(lo, c, &list, GP_FOR_BOUNDS);
     operands[0] = lower;
     operands[1] = upper;
     operands[2] = step;
@@ -490,7 +490,7 @@ void gp_carry_finish_for(GpLower *lo, GpCarry *c, GpValue *lower, GpValue *upper
             set_edge_operands(lo, &joins[j]->edges.at[i], list.at, list.len);
     reset_leaves(lo, c->exit);
     GpInst *inst =
-        gp_build(&lo->b, GpOp_For, operands, list.len + 3, merged_types(lo, &list), list.len);
+        gp_build(&lo->b, GpOp_For, operands, GP_FOR_BOUNDS + list.len, merged_types(lo, &list), list.len);
     gp_ir_set_regions(lo->fn, inst, &c->region, 1);
     set_targets(c->again, inst);
     set_targets(c->exit, inst);

@@ -36,15 +36,15 @@ uint32_t gp_ir_find_tanh(const GpInst *inst, const uint32_t *uses) {
 }
 
 static uint8_t of_carried(const Demands *d, const GpInst *loop, uint32_t k) {
-    uint8_t turn = d->of[loop->regions[0]->params[gp_loop_param(loop, k)]->id];
+    uint8_t turn = d->of[gp_loop_params(loop)[k]->id];
     return GP_DEMAND_SUM | turn | (loop->op == GpOp_For ? d->of[loop->results[k]->id] : 0);
 }
 
 /* Of the i-th value that an instruction hands on. */
 static uint8_t of_handed(const Demands *d, const GpInst *inst, uint32_t i) {
-    const GpInst *to = inst->target ? inst->target : inst->parent->owner;
+    const GpInst *to = gp_ir_goes_to(inst);
     if (gp_is_loop(inst))
-        return i >= gp_loop_start(inst, 0) ? of_carried(d, inst, i - gp_loop_start(inst, 0)) : GP_DEMAND_ALL;
+        return i >= gp_loop_bounds(inst) ? of_carried(d, inst, i - gp_loop_bounds(inst)) : GP_DEMAND_ALL;
     if (!to || gp_op_info[to->op].effect != GpEffect_Control)
         return GP_DEMAND_ALL;
     if (inst->op == GpOp_Break || (inst->op == GpOp_Yield && !gp_is_loop(to)))

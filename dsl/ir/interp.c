@@ -128,8 +128,8 @@ GpFlow gp_interp_For(GpInterp *in, const GpInst *inst) {
     const GpRegion *r = inst->regions[0];
     GpScalar index = gp_interp_get(in, inst, 0), upper = gp_interp_get(in, inst, 1);
     GpScalar step = gp_interp_get(in, inst, 2), args[2] = {index, upper}, runs;
-    GpValue *const *carried = r->params + 1;
-    carry(in, inst->operands + 3, carried, inst->result_count);
+    GpValue *const *carried = gp_loop_params(inst);
+    carry(in, gp_loop_starts(inst), carried, inst->result_count);
     gp_eval(GpOp_Cmp, GpPred_Lt, GpElem_Bool, args, &runs);
     if (gp_elem_is_signed(step.elem) ? step.i < 1 : step.u < 1) step.u = 1;
     for (bool goes_on = runs.u; goes_on;) {

@@ -196,6 +196,24 @@ void gp_ir_set_regions(GpIrFn *fn, GpInst *inst, GpRegion *const *regions, uint3
     }
 }
 
+GpInst *gp_ir_build_for(GpBuilder *b, GpValue *const bounds[GP_FOR_BOUNDS], GpValue *const *start, uint32_t count) {
+    GpArena *arena = b->fn->arena;
+    GpValue **operands = GP_NEW_ARRAY(arena, GpValue *, GP_FOR_BOUNDS + count);
+    const GpIrType **types = GP_NEW_ARRAY(arena, const GpIrType *, count);
+    memcpy(operands, bounds, GP_FOR_BOUNDS * sizeof *operands);
+    for (uint32_t i = 0; i < count; i++) {
+        operands[GP_FOR_BOUNDS + i] = start[i];
+        types[i] = start[i]->type;
+    }
+    GpInst *loop = gp_build(b, GpOp_For, operands, GP_FOR_BOUNDS + count, types, count);
+    GpRegion *body = gp_ir_region(b->fn);
+    gp_ir_set_regions(b->fn, loop, &body, 1);
+    (void)gp_ir_region_param(b->fn, body, bounds[0]->type, "turn");
+    for (uint32_t i = 0; i < count; i++)
+        (void)gp_ir_region_param(b->fn, body, types[i], NULL);
+    return loop;
+}
+
 void gp_ir_remove(GpInst *inst) {
     GpRegion *r = inst->parent;
     if (inst->prev) inst->prev->next = inst->next;

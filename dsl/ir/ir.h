@@ -266,6 +266,26 @@ void gp_ir_insert(GpInst *inst, GpRegion *r, GpInst *before);
 void gp_ir_remove(GpInst *inst); /* unlinks; its results must be unused */
 GpInst *gp_ir_terminator(const GpRegion *r); /* the last instruction; NULL while unfinished */
 
+/* Loops. In front of what it carries a `for` has its lower and upper bound and its step, and its region the index. */
+enum { GP_FOR_BOUNDS = 3, GP_FOR_INDICES = 1 };
+static inline bool gp_is_loop(const GpInst *inst) {
+    return inst && (inst->op == GpOp_For || inst->op == GpOp_Loop);
+}
+/* Where carried values begin among the operands and among the region's parameters. */
+static inline uint32_t gp_loop_bounds(const GpInst *loop) { return loop->op == GpOp_For ? GP_FOR_BOUNDS : 0; }
+static inline uint32_t gp_loop_indices(const GpInst *loop) { return loop->op == GpOp_For ? GP_FOR_INDICES : 0; }
+/* The carried values: as they are at first, and in a turn. */
+static inline GpValue **gp_loop_starts(const GpInst *loop) { return loop->operands + gp_loop_bounds(loop); }
+static inline GpValue **gp_loop_params(const GpInst *loop) { return loop->regions[0]->params + gp_loop_indices(loop); }
+/* Where a terminator goes, NULL: out of the function; and what it hands its operands on to: a turn's values, or results. */
+static inline GpInst *gp_ir_goes_to(const GpInst *end) { return end->target ? end->target : end->parent->owner; }
+static inline GpValue **gp_ir_hands_to(const GpInst *end) {
+    const GpInst *to = gp_ir_goes_to(end);
+    return end->op != GpOp_Break && gp_is_loop(to) ? gp_loop_params(to) : to->results;
+}
+/* A `for` whose region has its parameters and nothing else. */
+GpInst *gp_ir_build_for(GpBuilder *b, GpValue *const bounds[GP_FOR_BOUNDS], GpValue *const *start, uint32_t count);
+
 /* Walking and rewriting */
 typedef enum GpWalk { GpWalk_Before, GpWalk_After } GpWalk; /* an instruction before or after its regions */
 void gp_ir_drop_sites(GpIrFn *fn); /* those that no instruction has any more; the others are numbered anew */

@@ -98,17 +98,17 @@ static bool check_step(V *v, I *inst) {
 }
 
 bool gp_sig_For(V *v, I *inst) {
-    if (!need(v, inst, inst->operand_count >= 3, "it takes bounds and a step")) return false;
+    if (!need(v, inst, inst->operand_count >= GP_FOR_BOUNDS, "it takes bounds and a step")) return false;
     const GpRegion *r = inst->regions[0];
     const GpIrType *index = in(inst, 0);
     if (!need(v, inst,
               index->kind == GpIrType_Scalar && is_integer(index->elem) && in(inst, 1) == index &&
-                  in(inst, 2) == index && r->param_count >= 1 && r->params[0]->type == index,
+                  in(inst, 2) == index && r->param_count >= GP_FOR_INDICES && r->params[0]->type == index,
               "bounds, step and index are of one integer type"))
         return false;
     return check_step(v, inst) &&
-           check_alike(v, inst, without_first(operands_of(inst), 3), results_of(inst), "results") &&
-           check_alike(v, inst, without_first(params_of(r), 1), results_of(inst), "results");
+           check_alike(v, inst, without_first(operands_of(inst), GP_FOR_BOUNDS), results_of(inst), "results") &&
+           check_alike(v, inst, without_first(params_of(r), GP_FOR_INDICES), results_of(inst), "results");
 }
 
 bool gp_sig_Loop(V *v, I *inst) {
@@ -123,7 +123,7 @@ bool gp_sig_Block(V *v, I *inst) {
 
 /* The next turn of a loop: what its region takes. */
 static bool check_turn(V *v, I *inst, I *loop) {
-    Values carried = without_first(params_of(loop->regions[0]), loop->op == GpOp_For ? 1 : 0);
+    Values carried = without_first(params_of(loop->regions[0]), gp_loop_indices(loop));
     return check_alike(v, inst, operands_of(inst), carried, "carried values");
 }
 
@@ -131,7 +131,7 @@ bool gp_sig_Carry(V *v, I *inst) {
     if (!need_counts(v, inst, inst->operand_count, 0)) return false;
     I *to = inst->op == GpOp_Yield ? inst->parent->owner : inst->target;
     if (!to) return gp_ir_refuse(v, inst, "it stands in a region of an instruction");
-    bool is_turn = to->op == GpOp_Loop || to->op == GpOp_For;
+    bool is_turn = gp_is_loop(to);
     if (is_turn && inst->op != GpOp_Break) return check_turn(v, inst, to);
     bool combines = to->op == GpOp_Reduce || to->op == GpOp_Scan;
     if (combines)

@@ -26,11 +26,4 @@ static inline GpValue *gp_pass_settled(GpValue *v) {
     return v;
 }
 
-static inline bool gp_is_loop(const GpInst *inst) {
-    return inst && (inst->op == GpOp_For || inst->op == GpOp_Loop);
-}
-/* Where the k-th value that a loop carries is in its operands and among its region's parameters. */
-static inline uint32_t gp_loop_start(const GpInst *loop, uint32_t k) { return loop->op == GpOp_For ? k + 3 : k; }
-static inline uint32_t gp_loop_param(const GpInst *loop, uint32_t k) { return loop->op == GpOp_For ? k + 1 : k; }
-
 #endif

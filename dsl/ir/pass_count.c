@@ -102,27 +102,19 @@ static GpValue *move_bound(Count *c, GpValue *v) {
 
 static GpInst *build_for(Count *c, GpBuilder *b) {
     const GpInst *loop = c->loop;
-    GpIrFn *fn = c->fn;
-    uint32_t carried = loop->operand_count - 1;
-    GpValue **operands = GP_NEW_ARRAY(fn->arena, GpValue *, carried + 3);
-    const GpIrType **types = GP_NEW_ARRAY(fn->arena, const GpIrType *, carried + 1);
-    operands[0] = loop->operands[c->at];
-    operands[1] = c->bound;
-    operands[2] = gp_build_int(b, operands[0]->type->elem, 1);
-    for (uint32_t i = 0, k = 0; i < loop->operand_count; i++)
-        if (i != c->at) {
-            types[k] = loop->operands[i]->type;
-            operands[3 + k++] = loop->operands[i];
-        }
-    GpInst *by = gp_build(b, GpOp_For, operands, carried + 3, types, carried);
-    GpRegion *body = gp_ir_region(fn);
-    gp_ir_set_regions(fn, by, &body, 1);
-    GpValue **params = loop->regions[0]->params;
-    GpValue *turn = gp_ir_region_param(fn, body, operands[0]->type, params[c->at]->name);
-    gp_pass_replace(params[c->at], turn);
+    uint32_t carried = 0;
+    GpValue *lower = loop->operands[c->at], *step = gp_build_int(b, lower->type->elem, 1);
+    GpValue **start = GP_NEW_ARRAY(c->fn->arena, GpValue *, loop->operand_count);
     for (uint32_t i = 0; i < loop->operand_count; i++)
         if (i != c->at)
-            gp_pass_replace(params[i], gp_ir_region_param(fn, body, params[i]->type, params[i]->name));
+            start[carried++] = loop->operands[i];
+    GpInst *by = gp_ir_build_for(b, (GpValue *[]){lower, c->bound, step}, start, carried);
+    GpValue **turn = by->regions[0]->params, **next = gp_loop_params(by);
+    for (uint32_t i = 0; i < loop->operand_count; i++) {
+        GpValue *from = loop->regions[0]->params[i], *to = i == c->at ? *turn : *next++;
+        to->name = from->name;
+        gp_pass_replace(from, to);
+    }
     return by;
 }
 

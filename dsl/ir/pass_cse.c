@@ -129,7 +129,7 @@ static void visit_region(Cse *c, GpRegion *r) {
         next = inst->next;
         GpEffect effect = gp_ir_effect(inst);
         if (effect == GpEffect_Write || effect == GpEffect_Convergent) c->epoch++;
-        bool repeats = inst->op == GpOp_For || inst->op == GpOp_Loop;
+        bool repeats = gp_is_loop(inst);
         if (repeats && gp_ir_region_writes(inst->regions[0])) c->epoch++;
         for (uint32_t i = 0; i < inst->region_count; i++) visit_region(c, inst->regions[i]);
         if (is_shareable(inst)) share(c, inst);

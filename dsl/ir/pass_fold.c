@@ -253,7 +253,7 @@ static void fold_for(Fold *f, GpInst *inst) {
     GpScalar args[2], runs = {.u = inst->operands[0] != inst->operands[1]};
     if (gp_ir_const(inst->operands[0], &args[0]) && gp_ir_const(inst->operands[1], &args[1]))
         gp_eval(GpOp_Cmp, GpPred_Lt, GpElem_Bool, args, &runs);
-    if (!runs.u) replace_results(f, inst, inst->operands + 3);
+    if (!runs.u) replace_results(f, inst, gp_loop_starts(inst));
 }
 
 /* Operands of a memory access without its mask; 0 for every other instruction. */

@@ -59,7 +59,7 @@ static void count_uses(GpInst *inst, void *ud) {
     for (uint32_t i = 0; i < inst->operand_count; i++)
         w->first_use[inst->operands[i]->id + 1]++;
     bool is_feeder = inst->op == GpOp_Yield || inst->target;
-    const GpInst *to = inst->target ? inst->target : inst->parent->owner;
+    const GpInst *to = gp_ir_goes_to(inst);
     if (!is_feeder || !to)
         return;
     Feeder *f = GP_NEW(w->fn->arena, Feeder);
@@ -161,7 +161,7 @@ static bool hands_on(const GpInst *inst) { return gp_op_info[inst->op].effect ==
 
 /* A `for` gives what it carries. */
 static void add_carried(Web *w, GpInst *loop, uint32_t k) {
-    add(w, loop->regions[0]->params[gp_loop_param(loop, k)]);
+    add(w, gp_loop_params(loop)[k]);
     if (loop->op == GpOp_For)
         add(w, loop->results[k]);
 }
@@ -178,8 +178,8 @@ enum { SCALING = 4 }; /* instructions of scale_finite */
 static void visit_maker(Web *w, const GpValue *v) {
     GpInst *inst = v->inst ? v->inst : v->region->owner;
     if (!v->inst && gp_is_loop(inst)) {
-        uint32_t k = v->index - gp_loop_param(inst, 0);
-        add_operand(w, inst, gp_loop_start(inst, k));
+        uint32_t k = v->index - gp_loop_indices(inst);
+        add_operand(w, inst, gp_loop_bounds(inst) + k);
         add_carried(w, inst, k);
         add_feeders(w, inst, k, true);
     } else if (v->inst && hands_on(inst)) {
@@ -250,7 +250,7 @@ static bool visit_end(Web *w, const Use *u) {
 }
 
 static void visit_use(Web *w, const Use *u) {
-    GpInst *inst = u->inst, *to = inst->target ? inst->target : inst->parent->owner;
+    GpInst *inst = u->inst, *to = gp_ir_goes_to(inst);
     if (to && (to->op == GpOp_Reduce || to->op == GpOp_Scan)) {
         w->is_open = true; /* it combines them */
         return;
@@ -259,8 +259,8 @@ static void visit_use(Web *w, const Use *u) {
         return;
     if (is_linear(inst) && u->operand >= linear[inst->op].from)
         add(w, inst->results[0]);
-    else if (gp_is_loop(inst) && u->operand >= gp_loop_start(inst, 0))
-        add_carried(w, inst, u->operand - gp_loop_start(inst, 0));
+    else if (gp_is_loop(inst) && u->operand >= gp_loop_bounds(inst))
+        add_carried(w, inst, u->operand - gp_loop_bounds(inst));
     else if (to && (inst->op == GpOp_Break || (inst->op == GpOp_Yield && !gp_is_loop(to))))
         add(w, to->results[u->operand]);
     else if (to && (inst->op == GpOp_Continue || inst->op == GpOp_Yield))
