@@ -208,7 +208,8 @@ static void advance(GpEmit *e, const GpChannel *c, LLVMValueRef stage) {
     LLVMBuildStore(e->b, phase, c->phase);
 }
 
-LLVMValueRef gp_pipe_stage(GpEmit *e, GpChannel *c) {
+/* Waits until it is full. */
+static LLVMValueRef stage(GpEmit *e, GpChannel *c) {
     if (c->now)
         return c->now;
     c->now = read_counter(e, c->stage);
@@ -218,7 +219,7 @@ LLVMValueRef gp_pipe_stage(GpEmit *e, GpChannel *c) {
 
 LLVMValueRef gp_pipe_tile(GpEmit *e, const GpFeed *f) {
     GpChannel *c = f->group->channel;
-    LLVMValueRef at = gp_i32_scale(e, gp_pipe_stage(e, c), (int64_t)c->stage_bytes);
+    LLVMValueRef at = gp_i32_scale(e, stage(e, c), (int64_t)c->stage_bytes);
     return gp_i32_add(e, at, gp_emit_i32(e, (int64_t)(c->offset + f->offset)));
 }
 
@@ -346,7 +347,7 @@ bool gp_pipe_load(GpEmit *e, const GpInst *inst) {
     else if (f->group->channel->is_held)
         gp_pipe_hold(e, f);
     else if (!f->group->channel->is_ring && inst == f->group->closer)
-        (void)gp_pipe_stage(e, f->group->channel);
+        (void)stage(e, f->group->channel);
     return true;
 }
 

@@ -289,7 +289,6 @@ bool gp_pipe_reports(const GpEmit *e, const GpInst *check);
 void gp_pipe_before(GpEmit *e, const GpInst *inst);
 void gp_pipe_return(GpEmit *e); /* the end of the kernel's body */
 bool gp_pipe_load(GpEmit *e, const GpInst *inst); /* false: not a feed */
-LLVMValueRef gp_pipe_stage(GpEmit *e, GpChannel *c); /* waits until it is full; consumers */
 void gp_pipe_release(GpEmit *e, GpChannel *c);
 void gp_pipe_wait(GpEmit *e, LLVMValueRef barrier, LLVMValueRef parity); /* until that phase is complete */
 LLVMValueRef gp_pipe_in_cluster(GpEmit *e, LLVMValueRef at); /* the address as copies to shared memory take it */

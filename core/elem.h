@@ -63,17 +63,14 @@ bool gp_scalar_from_int(int64_t v, GpElem to, GpScalar *out);
 void gp_scalar_print(GpScalar v, GpText *out);
 
 float gp_f32_from_f16(uint16_t bits);
-uint16_t gp_f16_from_f32(float v);
 uint16_t gp_f16_from_f64(double v);
 float gp_f32_from_bf16(uint16_t bits);
-uint16_t gp_bf16_from_f32(float v);
 uint16_t gp_bf16_from_f64(double v);
 float gp_f32_from_f8e4m3(uint8_t bits);
 uint8_t gp_f8e4m3_from_f32(float v); /* saturates to 448, NaN stays NaN */
 uint8_t gp_f8e4m3_from_f64(double v);
 float gp_f32_from_f8e5m2(uint8_t bits);
-uint8_t gp_f8e5m2_from_f32(float v); /* overflows to infinity */
-uint8_t gp_f8e5m2_from_f64(double v);
+uint8_t gp_f8e5m2_from_f64(double v); /* overflows to infinity */
 /* A power of two from 2^-127 to 2^127, to which it saturates; negative numbers become NaN. */
 float gp_f32_from_f8e8m0(uint8_t bits);
 uint8_t gp_f8e8m0_from_f64(double v);
@@ -81,8 +78,7 @@ float gp_f32_from_f8e5m3(uint8_t bits);
 uint8_t gp_f8e5m3_from_f64(double v); /* saturates to 114688; negative numbers become NaN */
 float gp_f32_from_f4e2m1(uint8_t bits);
 uint8_t gp_f4e2m1_from_f64(double v); /* saturates to 6, also NaN */
-float gp_tf32_from_f32(float v); /* nearest even on 10 mantissa bits */
-float gp_tf32_from_f64(double v);
+float gp_tf32_from_f64(double v); /* nearest even on 10 mantissa bits */
 
 /* Shapes. Rank 0 is a scalar. In types -1 is an extent known only at launch. */
 #define GP_MAX_RANK 6

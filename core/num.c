@@ -120,16 +120,13 @@ static float decode(Format f, uint32_t code) {
 }
 
 float gp_f32_from_f16(uint16_t bits) { return decode(f16, bits); }
-uint16_t gp_f16_from_f32(float v) { return (uint16_t)encode(f16, (double)v); }
 uint16_t gp_f16_from_f64(double v) { return (uint16_t)encode(f16, v); }
 float gp_f32_from_bf16(uint16_t bits) { return decode(bf16, bits); }
-uint16_t gp_bf16_from_f32(float v) { return (uint16_t)encode(bf16, (double)v); }
 uint16_t gp_bf16_from_f64(double v) { return (uint16_t)encode(bf16, v); }
 float gp_f32_from_f8e4m3(uint8_t bits) { return decode(f8e4m3, bits); }
 uint8_t gp_f8e4m3_from_f32(float v) { return (uint8_t)encode(f8e4m3, (double)v); }
 uint8_t gp_f8e4m3_from_f64(double v) { return (uint8_t)encode(f8e4m3, v); }
 float gp_f32_from_f8e5m2(uint8_t bits) { return decode(f8e5m2, bits); }
-uint8_t gp_f8e5m2_from_f32(float v) { return (uint8_t)encode(f8e5m2, (double)v); }
 uint8_t gp_f8e5m2_from_f64(double v) { return (uint8_t)encode(f8e5m2, v); }
 float gp_f32_from_f4e2m1(uint8_t bits) { return decode(f4e2m1, bits & 0xf); }
 uint8_t gp_f4e2m1_from_f64(double v) { return (uint8_t)encode(f4e2m1, v); }
@@ -149,5 +146,4 @@ uint8_t gp_f8e8m0_from_f64(double v) {
         return 0;
     return (uint8_t)GP_MIN(code + (half > 0.75 || (half == 0.75 && code % 2 == 1)), 254);
 }
-float gp_tf32_from_f32(float v) { return decode(tf32, encode(tf32, (double)v)); }
 float gp_tf32_from_f64(double v) { return decode(tf32, encode(tf32, v)); }

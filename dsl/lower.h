@@ -96,7 +96,6 @@ typedef struct GpLowerTarget {
     struct GpLowerTarget *outer;
     const GpNode *node;
     GpJoin *exit, *again; /* again NULL: a block */
-    GpOp again_op;        /* Continue; Break where a loop body is wrapped in a block */
 } GpLowerTarget;
 
 typedef struct GpLower {

@@ -6,8 +6,7 @@ static void open_target(GpLower *lo, GpLowerTarget *t, const GpNode *n, const Gp
     *t = (GpLowerTarget){.outer = lo->targets,
                          .node = n,
                          .exit = c->exit,
-                         .again = c->again,
-                         .again_op = GpOp_Continue};
+                         .again = c->again};
     lo->targets = t;
 }
 

@@ -72,7 +72,6 @@ typedef struct GpRule {
     uint32_t lhs_count, rhs_count;
     GpTree **vars; /* the Decl trees, in order */
     uint32_t var_count;
-    GpToken rhs_open;
     GpSpan rhs_span;
 } GpRule;
 

@@ -401,7 +401,6 @@ static bool read_transcriber(Reader *r, uint32_t end, GpRule *rule) {
         return false;
     }
     Trees trees = {0};
-    rule->rhs_open = r->toks[r->at];
     rule->rhs_span = gp_span_join(span_of(&r->toks[r->at]), span_of(&r->toks[close]));
     r->at++;
     r->is_lhs = false;

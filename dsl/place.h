@@ -61,7 +61,6 @@ typedef struct GpSlot {
     GpSpan span;
     GpSpan let_span; /* User: its `let` statement; GP_NO_SPAN */
     bool has_init;   /* User: declared together with a value */
-    bool is_pattern; /* bound by a pattern that is more than a name */
     uint32_t live;   /* index among locals with regions; GP_NONE */
 } GpSlot;
 
@@ -125,7 +124,6 @@ typedef struct GpStep {
 typedef struct GpBlockCond {
     GpSpan span;  /* the condition that decides among the successors */
     GpSpan whole; /* the `if` */
-    bool is_if, has_else;
 } GpBlockCond;
 
 typedef struct GpBlock {

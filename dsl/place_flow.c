@@ -177,10 +177,7 @@ void gp_build_if(GpBuild *b, GpPlace *dst, GpNode *n) {
     bool is_extended = b->is_extended;
     b->is_extended = false;
     gp_build_cond(b, f->cond, otherwise, depth);
-    GpBlockCond *cond = &b->f->blocks.at[first].cond;
-    cond->is_if = true;
-    cond->has_else = f->otherwise != NULL;
-    cond->whole = n->span;
+    b->f->blocks.at[first].cond.whole = n->span;
     b->is_extended = is_extended;
     if (dst)
         gp_build_into(b, dst, f->then);

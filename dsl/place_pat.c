@@ -106,7 +106,6 @@ void gp_pat_declare(GpBuild *b, GpNode *pat, GpSpan let_span, bool has_init) {
     for (uint32_t i = first; i < b->f->slots.len; i++) {
         b->f->slots.at[i].let_span = let_span;
         b->f->slots.at[i].has_init = has_init;
-        b->f->slots.at[i].is_pattern = pat->kind != GpNode_PatName;
     }
     start(pat, b);
 }

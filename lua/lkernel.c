@@ -64,7 +64,7 @@ static GpStatus compile(lua_State *L) {
     return status;
 }
 
-int gp_lua_kernels(lua_State *L) {
+static int kernels(lua_State *L) {
     lua_settop(L, 2);
     gp_lua_check(L, compile(L));
     lua_settop(L, 3);
@@ -494,7 +494,7 @@ static int kernel_tostring(lua_State *L) {
 }
 
 const GpLuaFn gp_lua_kernel_functions[] = {
-    {"kernels", gp_lua_kernels, "kernels(source [, name]) -> Module",
+    {"kernels", kernels, "kernels(source [, name]) -> Module",
      "Checks the kernels of a source text. Raises the report when it is refused. `name` is shown "
      "in diagnostics; without it they point into the script."},
     {"try_kernels", gpu_try_kernels, "try_kernels(source [, name]) -> Module | nil, err",

@@ -54,7 +54,8 @@ static void normal_pair(const uint32_t words[2], double out[2]) {
     out[1] = radius * sine;
 }
 
-void gp_random_block(bool is_normal, uint64_t seed, uint64_t stream, uint64_t block, double out[4]) {
+/* The four values of counter `block`: uniform in [0, 1) with 24 bits, or normal. */
+static void random_block(bool is_normal, uint64_t seed, uint64_t stream, uint64_t block, double out[4]) {
     uint32_t words[4];
     gp_philox(seed, stream, block, words);
     if (is_normal) {
@@ -68,7 +69,7 @@ void gp_random_block(bool is_normal, uint64_t seed, uint64_t stream, uint64_t bl
 void gp_random_fill(const GpRandom *r, GpElem elem, int64_t count, uint8_t *out) {
     for (int64_t i = 0; i < count; i += 4) {
         double values[4];
-        gp_random_block(r->is_normal, r->seed, r->stream, (uint64_t)i / 4, values);
+        random_block(r->is_normal, r->seed, r->stream, (uint64_t)i / 4, values);
         for (int64_t k = 0; k < GP_MIN(4, count - i); k++)
             gp_scalar_store((GpScalar){.elem = elem, .f = values[k]}, out + (size_t)(i + k) * gp_elem_info[elem].bytes);
     }

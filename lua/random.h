@@ -4,9 +4,6 @@
 
 #include "core/elem.h"
 
-/* The four values of counter `block`: uniform in [0, 1) with 24 bits, or normal. */
-void gp_random_block(bool is_normal, uint64_t seed, uint64_t stream, uint64_t block, double out[4]);
-
 typedef struct GpRandom {
     uint64_t seed, stream;
     bool is_normal;

@@ -186,7 +186,6 @@ typedef struct GpLuaFn {
 
 /* What a launch takes of its device (api_make.c). */
 GpStatus gp_kernel_info(GpKernel *kernel, const GpRunRequest *request, gpulua_launch_info *out);
-int gp_lua_kernels(lua_State *L); /* lkernel.c: gpu.kernels */
 int gp_lua_push_extents(lua_State *L, const int64_t *dims, int rank); /* lpartition.c: as a table */
 
 extern const GpLuaFn gp_lua_kernel_functions[];   /* lkernel.c: gpu.kernels, gpu.try_kernels */

@@ -19,7 +19,6 @@ struct GpSlot {
     GpMailbox *box;
     uint64_t address; /* of the mailbox, for the device */
     uint32_t refs;    /* the list of outstanding slots, and ops that will ask */
-    bool is_looked_at;
     GpExec *exec;
     GpSite site;
     GpUse use;
@@ -97,7 +96,6 @@ GpSlot *gp_slot_take(GpStream *s, GpDiags *diags) {
     d->free_slots = slot->next;
     slot->next = NULL;
     slot->refs = 1;
-    slot->is_looked_at = false;
     return slot;
 }
 
@@ -178,7 +176,6 @@ bool gp_slot_arm(GpSlot *slot, const GpRunRequest *r) {
     if (slot->failure)
         gp_failure_release(slot->failure, slot->device->rt->session);
     slot->failure = NULL;
-    slot->is_looked_at = false;
     for (uint32_t i = 0; i < r->arg_count && !is_outstanding; i++) {
         const GpRunArg *arg = &r->args[i];
         if (arg->tensor && arg->access != GpAccess_Read &&
@@ -255,7 +252,6 @@ static void look_at(GpSlot *slot, GpStream *s) {
     if (state != 0)
         memset(slot->box, 0, sizeof *slot->box);
     let_written_go(slot);
-    slot->is_looked_at = true;
     GpExec *exec = slot->exec;
     slot->exec = NULL;
     gp_exec_release(exec);
