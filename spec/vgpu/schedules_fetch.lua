@@ -12,11 +12,9 @@ return function(o)
     end
     for _, tile in ipairs { { 128, 128 }, { 64, 64 }, { 192, 64 }, { 128, 96 } } do
       o.each_schedule(name, { {}, { persistent = false }, { cluster = 2 }, { stages = 2 } }, function(title, schedule)
-        local options = { BK = 64 }
-        for field, value in pairs(schedule) do options[field] = value end
         local c = gpu.zeros({ m, n }, "bf16")
         c:fill(old)
-        o.k[name]:with(options)(c:tiles(tile), ta, tb, tr):sync()
+        o.k[name]:with { BK = 64 }:with(schedule)(c:tiles(tile), ta, tb, tr):sync()
         o.check(title, c:to_table(), wanted, 2 ^ -8)
       end)
     end

@@ -18,10 +18,8 @@ local function groups_of_rows(o)
   for _, tile in ipairs { { 128, 64, 64 }, { 64, 128, 32 }, { 192, 64, 64 } } do
     for elem, tolerance in pairs { bf16 = 2 ^ -8, f32 = 0 } do
       o.each_schedule("grouped " .. elem .. " " .. table.concat(tile, "x"), { {}, { stages = 1 }, { stages = 2 }, { persistent = true }, { cluster = 2 } }, function(title, schedule)
-        local options = { BM = tile[1], BN = tile[2], BK = tile[3], grid = { (127 + tile[1] - 1) // tile[1], (n + tile[2] - 1) // tile[2], groups } }
-        for field, value in pairs(schedule) do options[field] = value end
         local c = gpu.full({ rows, n }, -7, elem)
-        local f = o.k.grouped:with(options)
+        local f = o.k.grouped:with { BM = tile[1], BN = tile[2], BK = tile[3], grid = { (127 + tile[1] - 1) // tile[1], (n + tile[2] - 1) // tile[2], groups } }:with(schedule)
         f(c, ta, tb, te):sync()
         o.check(title, c:to_table(), wanted, tolerance)
         o.check_piped(title, schedule, f:info(c, ta, tb, te))
@@ -41,9 +39,7 @@ local function any_rows(o)
   local ta, tb, tr = gpu.from_table(a, "bf16"), gpu.from_table(o.transpose(bt), "bf16"), gpu.from_table(rows, "i32")
   for turns = 0, 2 do
     o.each_schedule("addressed " .. turns, { {}, { stages = 1 }, { stages = 2 }, { persistent = false }, { cluster = 2 } }, function(title, schedule)
-      local options = { BK = 64 }
-      for field, value in pairs(schedule) do options[field] = value end
-      local c, f = gpu.full({ m, n }, -7, "bf16"), o.k.addressed:with(options)
+      local c, f = gpu.full({ m, n }, -7, "bf16"), o.k.addressed:with { BK = 64 }:with(schedule)
       f(c:tiles { 128, 64 }, ta, tb, tr, turns):sync()
       if turns == 2 then o.check(title, c:to_table(), wanted, 2 ^ -8) end
       if turns == 0 then o.check(title, c:to_table(), gpu.zeros({ m, n }):to_table(), 0) end
