@@ -316,7 +316,6 @@ GpVal gp_lower_BitcastTile(GpLower *lo, const GpLowerCall *call) {
 
 /* What the peer's compiler may rely on, and what the type alone tells. */
 GpVal gp_lower_SameValue(GpLower *lo, const GpLowerCall *call) {
-    GpVal v = call->args[0];
     (void)lo;
-    return v;
+    return call->args[0];
 }

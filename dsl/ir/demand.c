@@ -37,7 +37,7 @@ uint32_t gp_ir_find_tanh(const GpInst *inst, const uint32_t *uses) {
 
 static uint8_t of_carried(const Demands *d, const GpInst *loop, uint32_t k) {
     uint8_t turn = d->of[gp_loop_params(loop)[k]->id];
-    return GP_DEMAND_SUM | turn | (loop->op == GpOp_For ? d->of[loop->results[k]->id] : 0);
+    return GP_DEMAND_HANDED | turn | (loop->op == GpOp_For ? d->of[loop->results[k]->id] : 0);
 }
 
 /* Of the i-th value that an instruction hands on. */
@@ -48,7 +48,7 @@ static uint8_t of_handed(const Demands *d, const GpInst *inst, uint32_t i) {
     if (!to || gp_op_info[to->op].effect != GpEffect_Control)
         return GP_DEMAND_ALL;
     if (inst->op == GpOp_Break || (inst->op == GpOp_Yield && !gp_is_loop(to)))
-        return GP_DEMAND_SUM | d->of[to->results[i]->id];
+        return GP_DEMAND_HANDED | d->of[to->results[i]->id];
     return inst->op == GpOp_Continue || inst->op == GpOp_Yield ? of_carried(d, to, i) : GP_DEMAND_ALL;
 }
 
@@ -66,7 +66,7 @@ static uint8_t of_use(const Demands *d, const GpInst *inst, uint32_t i) {
     if (errors[inst->op] == KEEPS || is_part)
         return result;
     if (errors[inst->op] == ADDS || (inst->op == GpOp_Mma && i == 2))
-        return result | GP_DEMAND_SUM;
+        return result | GP_DEMAND_ADDED;
     if (inst->op == GpOp_Cast)
         return of_cast(inst->results[0]->type->elem);
     if (inst->op == GpOp_Reduce && i == 0 && gp_ir_fold_op(inst) == GpOp_Add)

@@ -98,7 +98,7 @@ static void shorten_tanh(Narrow *n, GpBuilder *b, GpInst *inst, uint8_t demands)
 
 static void shorten(Narrow *n, GpInst *inst) {
     uint8_t demands = inst->result_count ? n->demands[inst->results[0]->id] : GP_DEMAND_ALL;
-    if (demands & (GP_DEMAND_ALL | GP_DEMAND_SUM) || inst->results[0]->type->elem != GpElem_F32)
+    if (demands & (GP_DEMAND_ALL | GP_DEMAND_ADDED | GP_DEMAND_HANDED) || inst->results[0]->type->elem != GpElem_F32)
         return;
     GpBuilder b = {.fn = n->fn, .region = inst->parent, .before = inst, .span = inst->span};
     if (inst->op == GpOp_Mul)

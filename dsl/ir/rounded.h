@@ -10,16 +10,17 @@ enum {
     GP_DEMAND_ALL = 1,
     GP_DEMAND_11 = 2,       /* it is rounded to 11 bits (f16, tf32) */
     GP_DEMAND_TERM = 4,     /* a reduction adds it up */
-    GP_DEMAND_SUM = 8,      /* it is added to others, or loops and branches hand it on: errors are relative to the sum */
-    GP_DEMAND_ARGUMENT = 16 /* of a short tanh */
+    GP_DEMAND_ADDED = 8,    /* to others: errors are relative to the sum */
+    GP_DEMAND_HANDED = 16,  /* loops and branches hand it on */
+    GP_DEMAND_ARGUMENT = 32 /* of a short tanh */
 };
 /* By id; `uses` is of gp_ir_count_uses. */
 uint8_t *gp_ir_find_demands(const GpIrFn *fn, const uint32_t *uses);
 
-/* Rounded itself, and no sum of it. */
+/* It is rounded itself: neither added to others nor handed on before. */
 static inline bool gp_ir_is_rounded(uint8_t demands) { return !(demands & ~GP_DEMAND_11); }
 
-/* Of sums, where errors relative to all that is added do. */
+/* How exact a value has to be where errors may be relative to the sum of all that is added. */
 typedef enum GpExactness { GpExact_8, GpExact_11, GpExact_All } GpExactness;
 static inline GpExactness gp_ir_exactness(uint8_t demands) {
     bool is_all = demands & (GP_DEMAND_ALL | GP_DEMAND_ARGUMENT);
