@@ -49,7 +49,7 @@ static GpIrFn *emitted_copy(Compile *c) {
     return fn;
 }
 
-static GpEmit *make_emit(Compile *c, const GpIrFn *fn) {
+static GpEmit *make_emit(Compile *c, GpIrFn *fn) {
     GpEmit *e = GP_NEW(c->arena, GpEmit);
     *e = (GpEmit){.cg = c->cg,
                   .arena = c->arena,
@@ -69,7 +69,7 @@ static void add_interface(Compile *c, GpEmit *e, GpImage *image) {
     e->abi = gp_ir_abi(e->fn, c->arena, &e->abi_count, &bytes);
     image->session = c->cg->session;
     image->name = c->fn->name;
-    image->params = (GpImageParam *)(uintptr_t)e->abi;
+    image->params = e->abi;
     image->param_count = e->abi_count;
     image->param_bytes = bytes;
     image->written = gp_ir_written(c->fn);
@@ -133,12 +133,12 @@ static GpEmit *open_best(Compile *c, uint64_t exchange, GpImage *image) {
     bool is_moved = e->pipe && gp_pipe_sink(e);
     bool is_spread = e->pipe && !gp_pipe_loops_jump(e) && gp_pipe_spread(e);
     if (is_moved || is_spread)
-        e = open_emit(c, (GpIrFn *)(uintptr_t)e->fn, exchange, image);
+        e = open_emit(c, e->fn, exchange, image);
     bool is_rotated = e->pipe && !gp_pipe_loops_jump(e) && (gp_pipe_skew(e) || gp_pipe_ahead(e));
     bool is_split = e->pipe && gp_pipe_split(e);
     if (!is_rotated && !is_split)
         return e;
-    e = open_emit(c, (GpIrFn *)(uintptr_t)e->fn, exchange, image);
+    e = open_emit(c, e->fn, exchange, image);
     return e->pipe ? e : open_emit(c, emitted_copy(c), exchange, image);
 }
 

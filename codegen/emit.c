@@ -138,14 +138,14 @@ LLVMValueRef gp_emit_behind(GpEmit *e, LLVMValueRef ptr, int64_t bytes) {
     return gp_emit_gep(e, GpElem_U8, ptr, gp_emit_i64(e, bytes));
 }
 
-LLVMValueRef gp_emit_intrinsic(GpEmit *e, const char *name, LLVMTypeRef type, LLVMValueRef *args,
+LLVMValueRef gp_emit_intrinsic(GpEmit *e, const char *name, LLVMTypeRef type, LLVMValueRef const *args,
                                uint32_t count) {
     unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
     gp_assert(id != 0);
     size_t types = type ? 1 : 0;
     LLVMValueRef fn = LLVMGetIntrinsicDeclaration(e->module, id, &type, types);
     LLVMTypeRef fn_type = LLVMIntrinsicGetType(e->ctx, id, &type, types);
-    return LLVMBuildCall2(e->b, fn_type, fn, args, count, "");
+    return LLVMBuildCall2(e->b, fn_type, fn, (LLVMValueRef *)(uintptr_t)args, count, "");
 }
 
 LLVMValueRef gp_emit_guarded(GpEmit *e, LLVMValueRef cond, LLVMTypeRef type,

@@ -51,7 +51,7 @@ typedef struct GpAsync GpAsync;       /* async.h */
 typedef struct GpEmit {
     GpCodegen *cg;
     GpArena *arena;
-    const GpIrFn *fn;
+    GpIrFn *fn; /* a copy of its own, which plans may rewrite */
     const GpTarget *target;
     GpDiags *diags;
     bool is_gpu, is_tile;
@@ -65,7 +65,7 @@ typedef struct GpEmit {
     LLVMValueRef func;
     LLVMBasicBlockRef entry; /* of func: holds allocas only */
     const GpRegion *region;  /* being emitted */
-    const GpImageParam *abi;
+    GpImageParam *abi;
     uint32_t abi_count;
     GpBound *bound;       /* by value id */
     GpTensorArg *tensors; /* by value id */
@@ -119,7 +119,7 @@ LLVMValueRef gp_emit_from_mem(GpEmit *e, GpElem elem, LLVMValueRef v);
 LLVMValueRef gp_emit_gep(GpEmit *e, GpElem elem, LLVMValueRef ptr, LLVMValueRef index);
 LLVMValueRef gp_emit_behind(GpEmit *e, LLVMValueRef ptr, int64_t bytes);
 /* A call of intrinsic `name`, overloaded on `type` unless NULL. */
-LLVMValueRef gp_emit_intrinsic(GpEmit *e, const char *name, LLVMTypeRef type, LLVMValueRef *args,
+LLVMValueRef gp_emit_intrinsic(GpEmit *e, const char *name, LLVMTypeRef type, LLVMValueRef const *args,
                                uint32_t count);
 /* `then` where `cond`, else zero of the type; `emit(ud)` makes `then` in its own block. */
 LLVMValueRef gp_emit_guarded(GpEmit *e, LLVMValueRef cond, LLVMTypeRef type,
@@ -135,7 +135,7 @@ LLVMValueRef gp_emit_bitcast(GpEmit *e, LLVMValueRef v, GpElem from, GpElem to);
 /* GPU: two 16-bit elements in one word, and back. */
 LLVMValueRef gp_emit_pair(GpEmit *e, LLVMValueRef low, LLVMValueRef high);
 void gp_emit_unpair(GpEmit *e, LLVMValueRef word, LLVMValueRef *low, LLVMValueRef *high);
-LLVMValueRef gp_emit_math(GpEmit *e, GpOp op, GpElem elem, LLVMValueRef *x, uint32_t count);
+LLVMValueRef gp_emit_math(GpEmit *e, GpOp op, GpElem elem, LLVMValueRef const *x, uint32_t count);
 bool gp_math_needs_library(GpOp op);
 /* emit_poly.c */
 LLVMValueRef gp_emit_poly(GpEmit *e, GpOp op, LLVMValueRef x); /* NULL: not computed inline */

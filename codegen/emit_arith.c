@@ -20,7 +20,7 @@ typedef LLVMValueRef (*ArithFn)(GpEmit *e, const Operands *o);
     static LLVMValueRef name(GpEmit *e, const Operands *o) { return builder(e->b, o->x[0], ""); }
 #define INTRINSIC(name, intrinsic, count)                                                          \
     static LLVMValueRef name(GpEmit *e, const Operands *o) {                                       \
-        return gp_emit_intrinsic(e, intrinsic, o->type, (LLVMValueRef *)(uintptr_t)o->x, count);   \
+        return gp_emit_intrinsic(e, intrinsic, o->type, o->x, count);   \
     }
 BINARY(float_add, LLVMBuildFAdd)
 BINARY(float_sub, LLVMBuildFSub)
@@ -43,7 +43,7 @@ UNARY(int_not, LLVMBuildNot)
 /* frem is not exact on every target; the library's fmod is. */
 static LLVMValueRef float_rem(GpEmit *e, const Operands *o) {
     GpElem elem = o->elem == GpElem_F64 ? GpElem_F64 : GpElem_F32;
-    return gp_emit_math(e, GpOp_Rem, elem, (LLVMValueRef *)(uintptr_t)o->x, 2);
+    return gp_emit_math(e, GpOp_Rem, elem, o->x, 2);
 }
 
 /* The divisor without 0 and, signed, without -1: MIN / -1 traps on x86. */
@@ -93,12 +93,12 @@ static LLVMValueRef int_shr(GpEmit *e, const Operands *o) {
 
 static LLVMValueRef int_min(GpEmit *e, const Operands *o) {
     const char *name = gp_elem_is_signed(o->elem) ? "llvm.smin" : "llvm.umin";
-    return gp_emit_intrinsic(e, name, o->type, (LLVMValueRef *)(uintptr_t)o->x, 2);
+    return gp_emit_intrinsic(e, name, o->type, o->x, 2);
 }
 
 static LLVMValueRef int_max(GpEmit *e, const Operands *o) {
     const char *name = gp_elem_is_signed(o->elem) ? "llvm.smax" : "llvm.umax";
-    return gp_emit_intrinsic(e, name, o->type, (LLVMValueRef *)(uintptr_t)o->x, 2);
+    return gp_emit_intrinsic(e, name, o->type, o->x, 2);
 }
 
 static LLVMValueRef int_abs(GpEmit *e, const Operands *o) {

@@ -5,10 +5,6 @@
 
 static LLVMTypeRef i32(GpEmit *e) { return LLVMInt32TypeInContext(e->ctx); }
 
-uint32_t gp_panel_shift(uint32_t panel_bytes) { return panel_bytes == GP_FEED_LINE_BYTES ? 0 : panel_bytes == GP_FEED_LINE_BYTES / 2 ? 1 : 2; }
-
-uint32_t gp_fragment_shift(const GpFeed *f) { return gp_panel_shift(f->panel_bytes); }
-
 /* Where the lane's words lie in 16 lines of two chunks. ldmatrix takes the addresses of eight lines
 ** from eight lanes; with words, a lane has its own: a quad of lanes shares a line, or a column. */
 static void find_lane(GpEmit *e, const GpFragment *o, LLVMValueRef *line, LLVMValueRef *byte) {
@@ -30,7 +26,7 @@ GpFragment gp_fragment_open(GpEmit *e, const GpFeedView *v, GpElem elem, bool is
     o.bytes = gp_elem_info[elem].bytes;
     LLVMValueRef line, byte, panel = gp_emit_i32(e, 0);
     find_lane(e, &o, &line, &byte);
-    LLVMValueRef swizzle = gp_i32_scale(e, gp_i32_shift(e, gp_i32_low(e, line, GP_SWIZZLE_LINES), gp_fragment_shift(f)), GP_FEED_CHUNK_BYTES);
+    LLVMValueRef swizzle = gp_i32_scale(e, gp_i32_shift(e, gp_i32_low(e, line, GP_SWIZZLE_LINES), gp_panel_shift(f->panel_bytes)), GP_FEED_CHUNK_BYTES);
     if (o.is_along_k) {
         warp = gp_i32_scale(e, warp, o.bytes);
         panel = LLVMBuildUDiv(e->b, warp, gp_emit_i32(e, f->panel_bytes), "");
@@ -46,7 +42,7 @@ GpFragment gp_fragment_open(GpEmit *e, const GpFeedView *v, GpElem elem, bool is
 GpFragment gp_fragment_open_pairs(GpEmit *e, const GpFeed *f, GpElem elem, LLVMValueRef base, LLVMValueRef warp) {
     GpFragment o = {.feed = f, .base = base, .bytes = gp_elem_info[elem].bytes};
     LLVMValueRef lane = gp_i32_low(e, gp_gpu_thread(e), GP_GPU_LANES), line = gp_i32_shift(e, lane, 2);
-    LLVMValueRef swizzle = gp_i32_scale(e, gp_i32_shift(e, line, gp_fragment_shift(f)), GP_FEED_CHUNK_BYTES);
+    LLVMValueRef swizzle = gp_i32_scale(e, gp_i32_shift(e, line, gp_panel_shift(f->panel_bytes)), GP_FEED_CHUNK_BYTES);
     o.lines = gp_i32_scale(e, gp_i32_add(e, line, warp), f->panel_bytes);
     o.across = LLVMBuildXor(e->b, gp_i32_scale(e, gp_i32_low(e, lane, 4), (int64_t)2 * o.bytes), swizzle, "");
     return o;
@@ -56,7 +52,7 @@ GpFragment gp_fragment_open_pairs(GpEmit *e, const GpFeed *f, GpElem elem, LLVMV
 ** address for each. In a chunk the thread's place has other bits. */
 static LLVMValueRef place(GpEmit *e, GpFragment *o, uint32_t line, uint32_t byte) {
     const GpFeed *f = o->feed;
-    uint32_t panel = byte / f->panel_bytes, swizzle = line % GP_SWIZZLE_LINES >> gp_fragment_shift(f);
+    uint32_t panel = byte / f->panel_bytes, swizzle = line % GP_SWIZZLE_LINES >> gp_panel_shift(f->panel_bytes);
     uint32_t part = byte % f->panel_bytes / GP_FEED_CHUNK_BYTES ^ swizzle;
     if (!o->at[part]) {
         LLVMValueRef across = LLVMBuildXor(e->b, o->across, gp_emit_i32(e, (int64_t)part * GP_FEED_CHUNK_BYTES), "");

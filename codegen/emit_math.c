@@ -35,7 +35,7 @@ static void add_call_attributes(GpEmit *e, LLVMValueRef fn) {
     LLVMAddAttributeAtIndex(fn, GP_LLVM_FUNCTION, gp_llvm_attr(e->llvm, "memory", 0));
 }
 
-static LLVMValueRef call_library(GpEmit *e, GpOp op, GpElem elem, LLVMValueRef *x, uint32_t count) {
+static LLVMValueRef call_library(GpEmit *e, GpOp op, GpElem elem, LLVMValueRef const *x, uint32_t count) {
     LLVMTypeRef type = LLVMTypeOf(x[0]), params[2] = {type, type};
     LLVMTypeRef fn_type = LLVMFunctionType(type, params, count, false);
     const char *name = library_name(e, op, elem);
@@ -45,7 +45,7 @@ static LLVMValueRef call_library(GpEmit *e, GpOp op, GpElem elem, LLVMValueRef *
         add_call_attributes(e, fn);
     }
     e->has_device_math |= e->is_gpu;
-    LLVMValueRef call = LLVMBuildCall2(e->b, fn_type, fn, x, count, "");
+    LLVMValueRef call = LLVMBuildCall2(e->b, fn_type, fn, (LLVMValueRef *)(uintptr_t)x, count, "");
     /* LLVM's libcall rewrites would give other bits, and names the JIT does not know. */
     LLVMAddCallSiteAttribute(call, GP_LLVM_FUNCTION, gp_llvm_attr(e->llvm, "nobuiltin", 0));
     return call;
@@ -72,7 +72,7 @@ static LLVMValueRef invert(GpEmit *e, LLVMValueRef v) {
     return zero_small(e, LLVMBuildFDiv(e->b, LLVMConstReal(LLVMTypeOf(v), 1.0), zero_small(e, v), ""));
 }
 
-LLVMValueRef gp_emit_math(GpEmit *e, GpOp op, GpElem elem, LLVMValueRef *x, uint32_t count) {
+LLVMValueRef gp_emit_math(GpEmit *e, GpOp op, GpElem elem, LLVMValueRef const *x, uint32_t count) {
     LLVMTypeRef type = LLVMTypeOf(x[0]);
     if (op == GpOp_Rsqrt) {
         LLVMValueRef root = gp_emit_intrinsic(e, "llvm.sqrt", type, x, 1);

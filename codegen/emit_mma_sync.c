@@ -72,7 +72,7 @@ static LLVMValueRef place_element(GpEmit *e, const GpFeed *f, uint32_t bytes, LL
     LLVMValueRef line = LLVMBuildTrunc(e->b, c[0], i32(e), "");
     LLVMValueRef byte = gp_i32_scale(e, LLVMBuildTrunc(e->b, c[1], i32(e), ""), bytes);
     LLVMValueRef panel = LLVMBuildUDiv(e->b, byte, gp_emit_i32(e, f->panel_bytes), "");
-    LLVMValueRef swizzle = gp_i32_scale(e, gp_i32_shift(e, gp_i32_low(e, line, GP_SWIZZLE_LINES), gp_fragment_shift(f)), GP_FEED_CHUNK_BYTES);
+    LLVMValueRef swizzle = gp_i32_scale(e, gp_i32_shift(e, gp_i32_low(e, line, GP_SWIZZLE_LINES), gp_panel_shift(f->panel_bytes)), GP_FEED_CHUNK_BYTES);
     byte = LLVMBuildXor(e->b, gp_i32_low(e, byte, f->panel_bytes), swizzle, "");
     byte = gp_i32_add(e, byte, gp_i32_scale(e, line, f->panel_bytes));
     return gp_i32_add(e, byte, gp_i32_scale(e, panel, (int64_t)f->lines * f->panel_bytes));

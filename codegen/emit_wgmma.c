@@ -72,7 +72,7 @@ typedef struct Operand {
 } Operand;
 
 /* 1 for a swizzle of 128 bytes, 2 of 64, 3 of 32. */
-static uint64_t swizzle_code(const GpFeed *f) { return gp_fragment_shift(f) + 1; }
+static uint64_t swizzle_code(const GpFeed *f) { return gp_panel_shift(f->panel_bytes) + 1; }
 
 /* `line` is the first line (or, transposed, column) of the operand's part, a multiple of 8. */
 static Operand open_operand(GpEmit *e, const GpFeedView *v, bool is_b, LLVMValueRef line) {

@@ -15,6 +15,9 @@ enum {
     GP_FEED_ALIGN = GP_SWIZZLE_LINES * GP_FEED_LINE_BYTES
 };
 
+/* By how many bits of a line's number its chunks are exchanged, in panels of so many bytes: 0 of 128, 1 of 64, 2 of 32. */
+static inline uint32_t gp_panel_shift(uint32_t panel_bytes) { return GP_FEED_LINE_BYTES / panel_bytes / 2; }
+
 typedef struct GpFeed {
     const GpInst *load;
     uint32_t lines, width, panel_bytes, panels; /* width: elements of a line, innermost in memory */

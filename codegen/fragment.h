@@ -31,8 +31,4 @@ void gp_fragment_read(GpEmit *e, GpFragment *f, uint32_t first, uint32_t step, L
 GpFragment gp_fragment_open_pairs(GpEmit *e, const GpFeed *f, GpElem elem, LLVMValueRef base, LLVMValueRef warp);
 /* The address of the pair that lies `line` lines and `column` columns, multiples of 8, behind the first. */
 LLVMValueRef gp_fragment_pair(GpEmit *e, GpFragment *f, uint32_t line, uint32_t column);
-/* Chunks that a line's swizzle moves by, from the line's last bits. */
-uint32_t gp_fragment_shift(const GpFeed *f);
-uint32_t gp_panel_shift(uint32_t panel_bytes); /* the same, of lines of so many bytes */
-
 #endif

@@ -118,7 +118,7 @@ bool gp_pipe_wants_more(const GpEmit *e, uint64_t *exchange) {
 void gp_pipe_describe(const GpEmit *e, GpImage *image) {
     const GpPipe *p = e->pipe;
     const GpImageParam *last = &e->abi[e->abi_count - 1];
-    image->params = (GpImageParam *)(uintptr_t)e->abi;
+    image->params = e->abi;
     image->param_count = e->abi_count;
     image->param_bytes = (uint32_t)last->offset + last->bytes;
     image->maps = p->maps;

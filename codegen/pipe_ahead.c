@@ -58,8 +58,7 @@ static bool is_quiet(const GpRegion *body) {
 }
 
 static bool find_operand(Ahead *a) {
-    GpScalar step;
-    if (!gp_ir_const(a->loop->operands[2], &step) || step.i != 1 || !is_quiet(a->body))
+    if (!gp_ir_counts_by_one(a->loop) || !is_quiet(a->body))
         return false;
     for (GpInst *x = a->body->first; x; x = x->next) {
         if (x->op != GpOp_Mma)
@@ -135,31 +134,23 @@ static void rotate(const Ahead *a) {
     gp_ir_remove(from);
 }
 
-typedef struct Search {
-    const GpEmit *e;
-    Ahead found;
-    bool has_found;
-} Search;
-
 static void try_loop(GpInst *inst, void *ud) {
-    Search *s = ud;
-    Ahead a = {.fn = (GpIrFn *)(uintptr_t)s->e->fn, .pipe = s->e->pipe, .loop = inst};
-    if (inst->op != GpOp_For || s->has_found)
+    Ahead *found = ud, a = {.fn = found->fn, .pipe = found->pipe, .loop = inst};
+    if (inst->op != GpOp_For || found->loop)
         return;
     a.body = inst->regions[0];
-    s->has_found = find_operand(&a);
-    s->found = a;
+    if (find_operand(&a))
+        *found = a;
 }
 
 bool gp_pipe_ahead(GpEmit *e) {
-    Search s = {.e = e};
-    GpIrFn *fn = (GpIrFn *)(uintptr_t)e->fn;
-    gp_ir_walk(fn, GpWalk_Before, try_loop, &s);
-    if (!s.has_found)
+    Ahead found = {.fn = e->fn, .pipe = e->pipe};
+    gp_ir_walk(e->fn, GpWalk_Before, try_loop, &found);
+    if (!found.loop)
         return false;
-    rotate(&s.found);
-    gp_ir_apply_forwards(fn);
-    (void)gp_pass_dce(fn);
-    gp_ir_number(fn);
+    rotate(&found);
+    gp_ir_apply_forwards(e->fn);
+    (void)gp_pass_dce(e->fn);
+    gp_ir_number(e->fn);
     return true;
 }

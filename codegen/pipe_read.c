@@ -80,7 +80,7 @@ bool gp_pipe_sink(GpEmit *e) {
         is_sunk = true;
     }
     if (is_sunk)
-        gp_ir_number((GpIrFn *)(uintptr_t)e->fn);
+        gp_ir_number(e->fn);
     return is_sunk;
 }
 

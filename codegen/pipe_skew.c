@@ -94,14 +94,9 @@ static bool uses_value(const GpInst *inst, const GpValue *v) {
 /* The sum is first read after p. */
 static bool is_read_late(const Skew *s) {
     for (const GpInst *inst = s->body->first; inst != s->p->next; inst = inst->next)
-        if (uses_value(inst, s->body->params[1 + s->acc]))
+        if (uses_value(inst, gp_loop_params(s->loop)[s->acc]))
             return false;
     return true;
-}
-
-static bool is_one(const GpValue *v) {
-    GpScalar value;
-    return gp_ir_const(v, &value) && value.i == 1;
 }
 
 static bool find_products(Skew *s) {
@@ -120,7 +115,7 @@ static bool find_products(Skew *s) {
         if (end->operands[s->acc] == s->q->results[0])
             break;
     return s->acc < end->operand_count &&
-           !is_made_of(s, s->p->results[0], s->body->params[1 + s->acc]) &&
+           !is_made_of(s, s->p->results[0], gp_loop_params(s->loop)[s->acc]) &&
            is_made_of(s, s->q->operands[0], s->p->results[0]) && is_read_late(s);
 }
 
@@ -151,7 +146,7 @@ static bool fits_registers(const Skew *s) {
 }
 
 static bool can_skew(Skew *s) {
-    return is_one(s->loop->operands[2]) && find_products(s) && fits_registers(s) && find_load(s);
+    return gp_ir_counts_by_one(s->loop) && find_products(s) && fits_registers(s) && find_load(s);
 }
 
 /* ---- Rotating ---------------------------------------------------------------------------- */
@@ -180,7 +175,7 @@ static void build_turn(Skew *s, GpBuilder *b, GpValue **map, GpValue *const *bef
             continue;
         gp_ir_copy(b, inst, map);
         if (inst == s->p && before)
-            map[s->body->params[1 + s->acc]->id] = build_q(s, b, before[2], before[0], before[1]);
+            map[gp_loop_params(s->loop)[s->acc]->id] = build_q(s, b, before[2], before[0], before[1]);
     }
 }
 
@@ -253,35 +248,25 @@ static void rotate(Skew *s) {
     gp_ir_remove(loop);
 }
 
-typedef struct Search {
-    const GpEmit *e;
-    Skew found;
-    bool has_found;
-} Search;
-
 static void try_loop(GpInst *inst, void *ud) {
-    Search *search = ud;
-    if (inst->op != GpOp_For || search->has_found)
+    Skew *found = ud, s = {.fn = found->fn, .pipe = found->pipe, .loop = inst, .most = found->fn->next_id};
+    if (inst->op != GpOp_For || found->loop)
         return;
-    Skew s = {.fn = (GpIrFn *)(uintptr_t)search->e->fn, .pipe = search->e->pipe, .loop = inst};
     s.body = inst->regions[0];
-    s.most = s.fn->next_id;
     if (!can_skew(&s))
         return;
     find_dropped(&s);
-    search->found = s;
-    search->has_found = true;
+    *found = s;
 }
 
 bool gp_pipe_skew(GpEmit *e) {
-    Search search = {.e = e};
-    GpIrFn *fn = (GpIrFn *)(uintptr_t)e->fn;
-    gp_ir_walk(fn, GpWalk_Before, try_loop, &search);
-    if (!search.has_found)
+    Skew found = {.fn = e->fn, .pipe = e->pipe};
+    gp_ir_walk(e->fn, GpWalk_Before, try_loop, &found);
+    if (!found.loop)
         return false;
-    rotate(&search.found);
-    gp_ir_apply_forwards(fn);
-    gp_ir_number(fn);
+    rotate(&found);
+    gp_ir_apply_forwards(e->fn);
+    gp_ir_number(e->fn);
     return true;
 }
 
@@ -363,7 +348,7 @@ static void find_turn(GpInst *inst, void *ud) {
 }
 
 void gp_pipe_find_turns(GpEmit *e, GpPipe *p) {
-    Turns t = {(GpIrFn *)(uintptr_t)e->fn, p};
+    Turns t = {e->fn, p};
     if (p->warpgroups == 2)
         gp_ir_walk(t.fn, GpWalk_Before, find_turn, &t);
 }

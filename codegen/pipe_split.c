@@ -146,10 +146,8 @@ static bool holds_loop(const GpInst *inst) {
 
 /* The innermost loop is what counts, also where it is in a branch. */
 static bool can_split(const GpInst *loop) {
-    GpScalar step;
     uint32_t products = 0;
-    if (loop->op != GpOp_For || !gp_ir_const(loop->operands[2], &step) || step.i != 1 ||
-        gp_pipe_has_jump(loop->regions[0]))
+    if (loop->op != GpOp_For || !gp_ir_counts_by_one(loop) || gp_pipe_has_jump(loop->regions[0]))
         return false;
     for (const GpInst *x = loop->regions[0]->first; x; x = x->next) {
         if (holds_loop(x))
@@ -226,7 +224,7 @@ static void split(GpInst *inst, void *ud) {
 }
 
 bool gp_pipe_split(GpEmit *e) {
-    GpIrFn *fn = (GpIrFn *)(uintptr_t)e->fn;
+    GpIrFn *fn = e->fn;
     GpMap kept = {0};
     bool is_done = false;
     for (uint32_t i = 0; i < MOST_SPLITS; i++) {

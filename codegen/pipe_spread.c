@@ -118,7 +118,7 @@ static void spread_loop(GpInst *loop, void *ud) {
 }
 
 bool gp_pipe_spread(GpEmit *e) {
-    Spread s = {.fn = (GpIrFn *)(uintptr_t)e->fn};
+    Spread s = {.fn = e->fn};
     s.known = s.fn->next_id;
     s.uses = gp_ir_count_uses(s.fn, s.fn->arena);
     gp_ir_walk(s.fn, GpWalk_After, spread_loop, &s);

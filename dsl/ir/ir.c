@@ -196,6 +196,11 @@ void gp_ir_set_regions(GpIrFn *fn, GpInst *inst, GpRegion *const *regions, uint3
     }
 }
 
+bool gp_ir_counts_by_one(const GpInst *loop) {
+    GpScalar step;
+    return gp_ir_const(loop->operands[2], &step) && step.i == 1;
+}
+
 GpInst *gp_ir_build_for(GpBuilder *b, GpValue *const bounds[GP_FOR_BOUNDS], GpValue *const *start, uint32_t count) {
     GpArena *arena = b->fn->arena;
     GpValue **operands = GP_NEW_ARRAY(arena, GpValue *, GP_FOR_BOUNDS + count);

@@ -277,6 +277,7 @@ static inline uint32_t gp_loop_indices(const GpInst *loop) { return loop->op == 
 /* The carried values: as they are at first, and in a turn. */
 static inline GpValue **gp_loop_starts(const GpInst *loop) { return loop->operands + gp_loop_bounds(loop); }
 static inline GpValue **gp_loop_params(const GpInst *loop) { return loop->regions[0]->params + gp_loop_indices(loop); }
+bool gp_ir_counts_by_one(const GpInst *loop); /* a `for` */
 /* Where a terminator goes, NULL: out of the function; and what it hands its operands on to: a turn's values, or results. */
 static inline GpInst *gp_ir_goes_to(const GpInst *end) { return end->target ? end->target : end->parent->owner; }
 static inline GpValue **gp_ir_hands_to(const GpInst *end) {
