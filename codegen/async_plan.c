@@ -41,20 +41,18 @@ typedef struct Survey {
 
 /* Sums of products that stand beside each other are alive together. */
 static int64_t sums_beside(const GpInst *mma) {
-    int64_t numel = 0, sum = 0;
+    int64_t sum = 0;
     for (const GpInst *x = mma->parent->first; x; x = x->next)
-        if (x->op == GpOp_Mma && gp_shape_numel(&x->results[0]->type->shape, &numel))
-            sum += numel;
+        sum += x->op == GpOp_Mma ? gp_ir_numel(x->results[0]->type) : 0;
     return sum;
 }
 
 static int64_t second_words(const GpInst *mma) {
     const GpValue *v = mma->operands[1];
-    int64_t numel = 0;
     while (v->inst && gp_tile_moves(v->inst->op))
         v = v->inst->operands[0];
     bool is_loaded = v->inst && v->inst->op == GpOp_LoadTile;
-    return !is_loaded && gp_shape_numel(&v->type->shape, &numel) ? numel : 0;
+    return is_loaded ? 0 : gp_ir_numel(v->type);
 }
 
 static void survey_product(Survey *s, const GpInst *mma) {
@@ -79,11 +77,8 @@ static void survey_inst(GpInst *inst, void *ud) {
         survey_product(s, inst);
     for (uint32_t i = 0; i < inst->result_count; i++) {
         const GpIrType *type = inst->results[i]->type;
-        int64_t numel = 0;
-        if (type->kind != GpIrType_Tile || gp_feed_view(&s->async->feeds, inst->results[i], &view) ||
-            !gp_shape_numel(&type->shape, &numel))
-            continue;
-        s->most_words = GP_MAX(s->most_words, numel * GP_MAX(gp_elem_info[type->elem].bytes, 4) / 4);
+        if (type->kind == GpIrType_Tile && !gp_feed_view(&s->async->feeds, inst->results[i], &view))
+            s->most_words = GP_MAX(s->most_words, gp_ir_numel(type) * GP_MAX(gp_elem_info[type->elem].bytes, 4) / 4);
     }
 }
 
@@ -131,8 +126,7 @@ typedef struct Slice {
 
 /* Scalars, and tiles of one element: places of tiles may be read from a tensor, as those of a page table are. */
 static bool can_compute(const Slice *s, const GpInst *inst, const GpIrType *type) {
-    int64_t numel = 1;
-    if (inst->region_count || (type->kind == GpIrType_Tile && (!gp_shape_numel(&type->shape, &numel) || numel != 1)))
+    if (inst->region_count || gp_ir_numel(type) != 1)
         return false;
     if (inst->op == GpOp_LoadTile) {
         const GpIrParam *p = gp_feed_tensor(s->e, inst);

@@ -143,10 +143,8 @@ static void add_address(GpEmit *e, Format *f, LLVMValueRef v) {
 static LLVMValueRef stage(GpEmit *e, const GpValue *v) {
     const GpShapeLayout *layout = gp_gpu_layout_of(e, v);
     GpElem elem = v->type->elem;
-    int64_t numel = 0;
-    bool fits = gp_shape_numel(&v->type->shape, &numel);
-    uint64_t bytes = (uint64_t)numel * gp_elem_info[elem].bytes;
-    LLVMValueRef shared = gp_gpu_shared(e, fits ? bytes : UINT64_MAX, numel, elem);
+    int64_t numel = gp_ir_numel(v->type);
+    LLVMValueRef shared = gp_gpu_shared(e, (uint64_t)numel * gp_elem_info[elem].bytes, numel, elem);
     gp_gpu_barrier(e);
     for (uint32_t r = 0; r < gp_layout_registers(layout->layout); r++) {
         LLVMValueRef c[GP_MAX_RANK];

@@ -203,8 +203,8 @@ static void store_body(GpFusion *f, const GpCoords *c, void *ud) {
 }
 
 LLVMValueRef gp_tile_cpu_buffer(GpEmit *e, const GpIrType *type) {
-    int64_t count = 0;
-    bool fits = gp_shape_numel(&type->shape, &count) && count <= SCRATCH_LIMIT;
+    int64_t count = gp_ir_numel(type);
+    bool fits = count <= SCRATCH_LIMIT;
     if (fits)
         e->scratch += (uint64_t)count * gp_elem_info[type->elem].bytes;
     if (!fits || e->scratch > SCRATCH_LIMIT) {
@@ -238,10 +238,7 @@ void gp_tile_cpu_write(GpEmit *e, const GpValue *v, LLVMValueRef buffer) {
 }
 
 void gp_tile_cpu_copy(GpEmit *e, const GpIrType *type, LLVMValueRef from, LLVMValueRef to) {
-    int64_t count = 0;
-    if (!gp_shape_numel(&type->shape, &count))
-        return;
-    LLVMBuildMemCpy(e->b, to, 64, from, 64, gp_emit_i64(e, count * gp_elem_info[type->elem].bytes));
+    LLVMBuildMemCpy(e->b, to, 64, from, 64, gp_emit_i64(e, gp_ir_numel(type) * gp_elem_info[type->elem].bytes));
 }
 
 bool gp_tile_cpu_is_pointwise(GpEmit *e, const GpValue *v) {

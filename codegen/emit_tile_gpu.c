@@ -30,9 +30,9 @@ typedef struct Survey {
 } Survey;
 
 static void survey_type(Survey *s, const GpIrType *type) {
-    int64_t numel = 0;
-    if (type->kind != GpIrType_Tile || !gp_shape_numel(&type->shape, &numel))
+    if (type->kind != GpIrType_Tile)
         return;
+    int64_t numel = gp_ir_numel(type);
     uint32_t bytes = gp_elem_info[type->elem].bytes;
     uint64_t words = (uint64_t)numel * GP_MAX(bytes, 4u) / 4;
     if (words > s->words) {

@@ -41,10 +41,9 @@ static const GpShapeLayout *access_layout(GpEmit *e, const GpInst *inst) {
     const GpValue *v = inst->op == GpOp_StoreTile ? inst->operands[1] : inst->results[0];
     const GpShapeLayout *s = gp_gpu_layout_of(e, v);
     uint32_t vector = (uint32_t)GP_GPU_VECTOR_BYTES / gp_elem_info[v->type->elem].bytes;
-    int64_t numel = 0;
     if (e->pipe && e->pipe->keeps_layouts)
         return s;
-    bool is_small = !gp_shape_numel(&s->shape, &numel) || numel < (int64_t)vector * gp_tile_gpu_threads(e);
+    bool is_small = gp_ir_tile_numel(&s->shape) < (int64_t)vector * gp_tile_gpu_threads(e);
     if (inst->op != GpOp_StoreTile || is_small || !gp_gpu_takes_vectors(e, inst->operands[0]) ||
         gp_layout_run(s->layout) >= vector || ((e->pipe || e->async) && fills_sectors(s->layout, v->type->elem)))
         return s;

@@ -17,10 +17,9 @@ typedef struct Look {
 } Look;
 
 static void look_at_value(Look *k, const GpValue *v) {
-    int64_t numel = 0;
     if (v->type->kind != GpIrType_Tile || gp_gpu_is_uniform(v))
         return;
-    k->is_able &= gp_shape_numel(&v->type->shape, &numel) && numel <= MOST_ELEMENTS;
+    k->is_able &= gp_ir_numel(v->type) <= MOST_ELEMENTS;
     k->visit(v, k->ud);
 }
 

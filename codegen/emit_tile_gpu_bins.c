@@ -22,23 +22,20 @@ static LLVMValueRef no_offset(GpEmit *e) { return gp_emit_i64(e, INT64_MAX); }
 
 /* A bin an element at most, where they serve one update: their updates then cost no more than the elements'. */
 static uint32_t count_of(const GpInst *update, const GpInst *loop) {
-    int64_t numel = 0;
     uint32_t count = MOST_BINS;
-    gp_assert(gp_shape_numel(&update->operands[1]->type->shape, &numel));
-    while (!loop && count / 2 >= numel)
+    while (!loop && count / 2 >= gp_ir_numel(update->operands[1]->type))
         count /= 2;
     return count;
 }
 
 /* Offsets that follow each other meet in one update only by whole rows. */
 static bool is_binned(const GpEmit *e, const GpInst *inst) {
-    int64_t numel = 0;
     uint32_t identity;
     if (inst->op != GpOp_AtomicRmw || inst->ordering != GpOrdering_Relaxed || e->uses[inst->results[0]->id] ||
         inst->operands[1]->type->kind != GpIrType_Tile || inst->operands[0]->type->space != GpSpace_Global)
         return false;
-    return gp_emit_update_identity(inst, &identity) && gp_shape_numel(&inst->operands[1]->type->shape, &numel) &&
-           numel >= LEAST_ELEMENTS && !gp_gpu_follows(inst->operands[1]) && !e->pipe && !e->async && !e->is_alone &&
+    return gp_emit_update_identity(inst, &identity) && gp_ir_numel(inst->operands[1]->type) >= LEAST_ELEMENTS &&
+           !gp_gpu_follows(inst->operands[1]) && !e->pipe && !e->async && !e->is_alone &&
            gp_gpu_has_room(e, (uint64_t)MOST_BINS * GP_GPU_WORD_BYTES + LOWEST_BYTES);
 }
 

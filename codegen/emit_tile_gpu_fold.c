@@ -171,12 +171,6 @@ static void number_warps(GpEmit *e, Fold *d) {
     d->warp_part = LLVMBuildZExt(e->b, part, LLVMInt64TypeInContext(e->ctx), "");
 }
 
-static int64_t numel_of(const GpShape *shape) {
-    int64_t numel = 0;
-    gp_assert(gp_shape_numel(shape, &numel));
-    return numel;
-}
-
 /* The threads that write: of those with one total in one warp, the one whose useless bits are 0. */
 static LLVMValueRef writer_test(GpEmit *e, const Fold *d) {
     const GpLayout *l = d->from->layout;
@@ -198,10 +192,10 @@ static LLVMValueRef writer_test(GpEmit *e, const Fold *d) {
 /* The parts of all warps to shared memory, those of a total together; each thread combines its
 ** totals'. */
 static void fold_warps(GpEmit *e, Fold *d) {
-    int64_t numel = numel_of(&d->to->shape);
+    int64_t numel = gp_ir_tile_numel(&d->to->shape);
     uint32_t size = gp_elem_info[d->elem].bytes, run = GP_MIN(d->warp_parts & -d->warp_parts, GP_GPU_VECTOR_BYTES / size);
     uint64_t bytes = (uint64_t)numel * d->warp_parts * size;
-    LLVMValueRef shared = gp_gpu_shared(e, bytes, numel_of(&d->from->shape), d->elem);
+    LLVMValueRef shared = gp_gpu_shared(e, bytes, gp_ir_tile_numel(&d->from->shape), d->elem);
     LLVMValueRef ok = writer_test(e, d), c[GP_MAX_RANK];
     LLVMValueRef *first = GP_NEW_ARRAY(e->arena, LLVMValueRef, d->total.count);
     GpBound parts = gp_emit_bound_make(e, d->warp_parts);
@@ -285,8 +279,8 @@ static void emit_cat(GpEmit *e, const GpInst *inst) {
     if (cat_registers(e, inst, to))
         return;
     GpElem elem = inst->results[0]->type->elem;
-    uint64_t bytes = (uint64_t)numel_of(&to->shape) * gp_elem_info[elem].bytes;
-    LLVMValueRef shared = gp_gpu_shared(e, bytes, numel_of(&to->shape), elem);
+    uint64_t bytes = (uint64_t)gp_ir_tile_numel(&to->shape) * gp_elem_info[elem].bytes;
+    LLVMValueRef shared = gp_gpu_shared(e, bytes, gp_ir_tile_numel(&to->shape), elem);
     int64_t first = 0;
     gp_gpu_barrier(e);
     for (uint32_t i = 0; i < 2; i++) {
@@ -324,8 +318,8 @@ void gp_tile_gpu_whole(GpEmit *e, const GpInst *inst) {
 }
 
 GpBound gp_gpu_share(GpEmit *e, const GpShapeLayout *s, GpElem elem, const GpBound *got) {
-    uint64_t bytes = (uint64_t)numel_of(&s->shape) * gp_elem_info[elem].bytes;
-    LLVMValueRef shared = gp_gpu_shared(e, bytes, numel_of(&s->shape), elem);
+    uint64_t bytes = (uint64_t)gp_ir_tile_numel(&s->shape) * gp_elem_info[elem].bytes;
+    LLVMValueRef shared = gp_gpu_shared(e, bytes, gp_ir_tile_numel(&s->shape), elem);
     for (uint32_t r = 0; r < got->count; r++) {
         LLVMValueRef c[GP_MAX_RANK];
         gp_gpu_coords(e, s, r, c);

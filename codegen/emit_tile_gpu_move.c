@@ -9,9 +9,7 @@
 enum { RECOMPUTE_DEPTH = 4 };
 
 static bool fits_shared(const GpValue *v) {
-    int64_t numel = 0;
-    return gp_shape_numel(&v->type->shape, &numel) &&
-           numel <= GP_GPU_STATIC_SHARED / gp_elem_info[v->type->elem].bytes;
+    return gp_ir_numel(v->type) <= GP_GPU_STATIC_SHARED / gp_elem_info[v->type->elem].bytes;
 }
 
 /* Evaluating v again is better than an exchange: no memory, unless the exchange buffer has no place
@@ -106,8 +104,8 @@ static Staged stage_tile(GpEmit *e, const Move *m, bool has_view) {
     uint32_t bytes = gp_elem_info[m->elem].bytes;
     Staged s = {.run = GP_MIN(gp_layout_run(m->held->layout), gp_layout_run(m->wanted->layout))};
     s.run = has_view ? 1 : GP_MIN(s.run, GP_GPU_VECTOR_BYTES / bytes);
-    int64_t numel = 1, gap = s.run > 1 ? GP_GPU_VECTOR_BYTES / bytes : GP_MAX(GP_GPU_WORD_BYTES / bytes, 1u), all;
-    gp_assert(gp_shape_numel(shape, &all));
+    int64_t numel = 1, gap = s.run > 1 ? GP_GPU_VECTOR_BYTES / bytes : GP_MAX(GP_GPU_WORD_BYTES / bytes, 1u);
+    int64_t all = gp_ir_tile_numel(shape);
     bool has_gap = shape->rank > 1 && shape->dim[shape->rank - 1] > 1 &&
                    (all + all / shape->dim[shape->rank - 1] * gap) * bytes <= GP_GPU_STATIC_SHARED;
     for (int a = shape->rank - 1; a >= 0; a--) {

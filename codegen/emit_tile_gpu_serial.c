@@ -45,8 +45,7 @@ static Staged stage(GpEmit *e, const GpInst *inst) {
     const GpValue *v = inst->operands[0];
     const GpShapeLayout *s = gp_gpu_layout_of(e, v);
     Staged st = {inst, &s->shape, v->type->elem, NULL};
-    int64_t numel = 0;
-    gp_assert(gp_shape_numel(&s->shape, &numel));
+    int64_t numel = gp_ir_tile_numel(&s->shape);
     st.at = gp_gpu_shared(e, (uint64_t)numel * gp_elem_info[st.elem].bytes, numel, st.elem);
     gp_gpu_barrier(e);
     for (uint32_t r = 0; r < gp_layout_registers(s->layout); r++) {
@@ -112,9 +111,7 @@ static void line_coords(GpEmit *e, const Staged *st, LLVMValueRef line, LLVMValu
 }
 
 static void scan_lines(GpEmit *e, const Staged *st) {
-    int64_t numel = 0, threads = gp_tile_gpu_threads(e);
-    gp_assert(gp_shape_numel(st->shape, &numel));
-    int64_t lines = numel / st->shape->dim[st->inst->axis];
+    int64_t threads = gp_tile_gpu_threads(e), lines = gp_ir_tile_numel(st->shape) / st->shape->dim[st->inst->axis];
     LLVMValueRef thread = LLVMBuildZExt(e->b, gp_gpu_thread(e), LLVMInt64TypeInContext(e->ctx), "");
     for (int64_t first = 0; first < lines; first += threads) {
         LLVMBasicBlockRef line = gp_emit_block(e, "line"), done = gp_emit_block(e, "scanned");

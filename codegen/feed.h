@@ -16,7 +16,12 @@ enum {
 };
 
 /* By how many bits of a line's number its chunks are exchanged, in panels of so many bytes: 0 of 128, 1 of 64, 2 of 32. */
-static inline uint32_t gp_panel_shift(uint32_t panel_bytes) { return GP_FEED_LINE_BYTES / panel_bytes / 2; }
+static inline uint32_t gp_panel_shift(uint32_t panel_bytes) {
+    uint32_t shift = 0;
+    while (panel_bytes << shift < GP_FEED_LINE_BYTES)
+        shift++;
+    return shift;
+}
 
 typedef struct GpFeed {
     const GpInst *load;

@@ -22,9 +22,8 @@ typedef struct Ahead {
 /* Of an argument's rows that begin at no multiple of 16 bytes it costs more than it hides (8 bytes off, one H200: 254 TFLOP/s
 ** without, 234 with). */
 static bool is_load(const GpInst *inst) {
-    int64_t numel = 0;
     bool is_argument = inst->op == GpOp_LoadTile && !inst->operands[0]->inst;
-    return gp_ir_effect(inst) == GpEffect_Read && !is_argument && gp_shape_numel(&inst->results[0]->type->shape, &numel) && numel > 1;
+    return gp_ir_effect(inst) == GpEffect_Read && !is_argument && gp_ir_numel(inst->results[0]->type) > 1;
 }
 
 /* Whether the value follows from the turn's number and from outside, by what may be done a turn early. */

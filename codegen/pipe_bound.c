@@ -64,16 +64,15 @@ static bool scale_range(Sides *s, const GpInst *inst, Range *out) {
 
 /* What the instruction makes; false: nothing that is known. */
 static bool compute_range(Sides *s, const GpInst *inst, Range *out) {
-    int64_t numel = 0;
     if (inst->op == GpOp_Add || inst->op == GpOp_Sub)
         return sum_ranges(s, inst, out);
     if (inst->op == GpOp_Mul)
         return scale_range(s, inst, out);
     if (inst->op == GpOp_Splat || inst->op == GpOp_Reshape || inst->op == GpOp_Broadcast)
         return find_range(s, inst->operands[0], out);
-    if (inst->op != GpOp_Iota || !gp_shape_numel(&inst->results[0]->type->shape, &numel))
+    if (inst->op != GpOp_Iota)
         return false;
-    *out = (Range){wide(s, 0), wide(s, numel - 1), 0};
+    *out = (Range){wide(s, 0), wide(s, gp_ir_numel(inst->results[0]->type) - 1), 0};
     return true;
 }
 

@@ -17,9 +17,7 @@ static const GpPipeRegisters registers[GP_PIPE_MOST_WARPGROUPS + 1] = {
 const GpPipeRegisters *gp_pipe_registers(const GpPipe *p) { return &registers[p->warpgroups]; }
 
 int64_t gp_pipe_words(const GpPipe *p, const GpIrType *t) {
-    int64_t numel = 0;
-    (void)gp_shape_numel(&t->shape, &numel);
-    return numel * gp_elem_info[t->elem].bits / 32 / gp_pipe_tile_threads(p);
+    return gp_ir_numel(t) * gp_elem_info[t->elem].bits / 32 / gp_pipe_tile_threads(p);
 }
 
 /* ---- Sums -------------------------------------------------------------------------------- */

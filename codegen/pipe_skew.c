@@ -288,11 +288,9 @@ static uint64_t product_cycles(const GpInst *mma) {
 }
 
 static uint64_t special_cycles(const GpInst *inst) {
-    int64_t numel = 0;
     if (!gp_special_computes(inst->op) || inst->results[0]->type->elem == GpElem_F64)
         return 0;
-    (void)gp_shape_numel(&inst->results[0]->type->shape, &numel);
-    return (uint64_t)numel / SPECIAL_RESULTS;
+    return (uint64_t)gp_ir_numel(inst->results[0]->type) / SPECIAL_RESULTS;
 }
 
 /* Where the special function unit is about as busy as the matrix unit, warpgroups that come to their

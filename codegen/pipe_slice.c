@@ -64,16 +64,16 @@ static void mark_param(Slice *s, const GpInst *owner, uint32_t k) {
 ** tensor. */
 static bool can_compute(const Slice *s, const GpValue *v, const GpInst *inst) {
     GpEffect effect = gp_ir_effect(inst);
-    int64_t numel = 1;
+    bool is_one = gp_ir_numel(v->type) == 1;
     if (gp_ir_is_window(v))
         return true;
-    if (v->type->kind == GpIrType_Tile && (!gp_shape_numel(&v->type->shape, &numel) || inst->region_count))
+    if (v->type->kind == GpIrType_Tile && inst->region_count)
         return false;
     if (inst->op == GpOp_LoadTile) {
         const GpIrParam *p = gp_ir_root_param(s->e->fn, inst->operands[0]);
-        return numel == 1 && p && !p->is_written;
+        return is_one && p && !p->is_written;
     }
-    return numel == 1 && (effect == GpEffect_Pure || effect == GpEffect_Control || inst->op == GpOp_CheckIndex);
+    return is_one && (effect == GpEffect_Pure || effect == GpEffect_Control || inst->op == GpOp_CheckIndex);
 }
 
 static void mark_value(Slice *s, const GpValue *v) {

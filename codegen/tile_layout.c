@@ -168,11 +168,7 @@ uint32_t gp_gpu_vector(uint32_t least_bytes, uint32_t most_bytes) {
     return vector;
 }
 
-static uint64_t numel_of(const GpValue *v) {
-    int64_t numel = 0;
-    gp_assert(gp_shape_numel(&v->type->shape, &numel));
-    return (uint64_t)numel;
-}
+static uint64_t numel_of(const GpValue *v) { return (uint64_t)gp_ir_numel(v->type); }
 
 static void note_use(GpInst *inst, void *ud) {
     Plan *p = ud;

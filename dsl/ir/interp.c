@@ -9,12 +9,6 @@
 
 enum { TURNS_BETWEEN_QUESTIONS = 4096 };
 
-int64_t gp_interp_numel(const GpIrType *t) {
-    int64_t n = 1;
-    if (t->kind == GpIrType_Tile) gp_assert(gp_shape_numel(&t->shape, &n));
-    return n;
-}
-
 /* Reports a failed check at the instruction's site unless another was first. */
 static void fail(GpInterp *in, const GpInst *inst, int64_t value, int64_t limit) {
     GpMailbox *box = in->mailbox;
@@ -32,7 +26,7 @@ static void fail(GpInterp *in, const GpInst *inst, int64_t value, int64_t limit)
 
 static void run_elementwise(GpInterp *in, const GpInst *inst) {
     const GpIrType *type = inst->results[0]->type;
-    int64_t n = gp_interp_numel(type);
+    int64_t n = gp_ir_numel(type);
     GpScalar args[3], *to = gp_interp_result(in, inst);
     for (int64_t e = 0; e < n; e++) {
         for (uint32_t i = 0; i < inst->operand_count; i++)
@@ -67,13 +61,13 @@ GpFlow gp_interp_region(GpInterp *in, const GpRegion *r) {
 static void carry(GpInterp *in, GpValue *const *from, GpValue *const *to, uint32_t count) {
     GpScalar *at = in->scratch;
     for (uint32_t i = 0; i < count; i++) {
-        size_t n = (size_t)gp_interp_numel(from[i]->type);
+        size_t n = (size_t)gp_ir_numel(from[i]->type);
         memcpy(at, gp_interp_at(in, from[i]), n * sizeof *at);
         at += n;
     }
     at = in->scratch;
     for (uint32_t i = 0; i < count; i++) {
-        size_t n = (size_t)gp_interp_numel(to[i]->type);
+        size_t n = (size_t)gp_ir_numel(to[i]->type);
         memcpy(gp_interp_at(in, to[i]), at, n * sizeof *at);
         at += n;
     }
@@ -190,7 +184,7 @@ GpFlow gp_interp_CheckIndex(GpInterp *in, const GpInst *inst) {
 
 GpFlow gp_interp_CheckDiv(GpInterp *in, const GpInst *inst) {
     const GpScalar *divisor = gp_interp_at(in, inst->operands[0]);
-    int64_t n = gp_interp_numel(inst->operands[0]->type);
+    int64_t n = gp_ir_numel(inst->operands[0]->type);
     for (int64_t e = 0; e < n; e++) {
         if (divisor[e].u != 0) continue;
         fail(in, inst, 0, 0);
@@ -207,7 +201,7 @@ GpFlow gp_interp_Assert(GpInterp *in, const GpInst *inst) {
 }
 
 static void place_value(GpInterp *in, const GpValue *v) {
-    int64_t n = gp_interp_numel(v->type);
+    int64_t n = gp_ir_numel(v->type);
     GpScalar *cells = GP_NEW_ARRAY(in->arena, GpScalar, (size_t)n);
     for (int64_t e = 0; e < n; e++) cells[e].elem = v->type->elem;
     in->cells[v->id] = cells;
@@ -226,12 +220,12 @@ static void place_region(GpInterp *in, const GpRegion *r, size_t *most) {
     for (const GpInst *inst = r->first; inst; inst = inst->next) {
         size_t width = 0;
         for (uint32_t i = 0; i < inst->operand_count; i++)
-            width += (size_t)gp_interp_numel(inst->operands[i]->type);
+            width += (size_t)gp_ir_numel(inst->operands[i]->type);
         *most = GP_MAX(*most, width);
         width = 0;
         for (uint32_t i = 0; i < inst->result_count; i++) {
             place_value(in, inst->results[i]);
-            width += (size_t)gp_interp_numel(inst->results[i]->type);
+            width += (size_t)gp_ir_numel(inst->results[i]->type);
         }
         *most = GP_MAX(*most, width);
         if (inst->op == GpOp_MakeTensor || inst->op == GpOp_Window)

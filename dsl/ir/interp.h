@@ -44,8 +44,6 @@ static inline GpScalar gp_interp_get(const GpInterp *in, const GpInst *inst, uin
 static inline GpScalar *gp_interp_result(const GpInterp *in, const GpInst *inst) {
     return in->cells[inst->results[0]->id];
 }
-/* Number of elements of a value: 1, or a tile's. */
-int64_t gp_interp_numel(const GpIrType *t);
 
 /* Runs a region to its end, or to where it is left. */
 GpFlow gp_interp_region(GpInterp *in, const GpRegion *r);

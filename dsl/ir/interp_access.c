@@ -13,7 +13,7 @@ typedef struct Elements {
 
 static Elements get_elements(const GpInterp *in, const GpInst *inst, uint32_t mask) {
     const GpIrType *ptr = inst->operands[0]->type;
-    return (Elements){.count = gp_interp_numel(inst->operands[1]->type),
+    return (Elements){.count = gp_ir_numel(inst->operands[1]->type),
                       .elem = ptr->elem,
                       .base = (uint8_t *)(uintptr_t)gp_interp_get(in, inst, 0).u,
                       .offsets = gp_interp_at(in, inst->operands[1]),

@@ -25,8 +25,7 @@ static void next_element(const GpShape *shape, const int64_t *step, int64_t *coo
 /* to[e] = from[at(e)] for the elements e of `shape`. */
 static void read_strided(const GpShape *shape, const int64_t *step, int64_t at,
                          const GpScalar *from, GpScalar *to) {
-    int64_t n = 0, coord[GP_MAX_RANK] = {0};
-    gp_assert(gp_shape_numel(shape, &n));
+    int64_t n = gp_ir_tile_numel(shape), coord[GP_MAX_RANK] = {0};
     for (int64_t e = 0; e < n; e++) {
         to[e] = from[at];
         next_element(shape, step, coord, &at);

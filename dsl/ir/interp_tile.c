@@ -10,7 +10,7 @@ static void step_coord(const GpShape *shape, int64_t *coord) {
 }
 
 GpFlow gp_interp_Splat(GpInterp *in, const GpInst *inst) {
-    int64_t n = gp_interp_numel(inst->results[0]->type);
+    int64_t n = gp_ir_numel(inst->results[0]->type);
     GpScalar v = gp_interp_get(in, inst, 0), *to = gp_interp_result(in, inst);
     for (int64_t e = 0; e < n; e++) to[e] = v;
     return GpFlow_Next;
@@ -20,7 +20,7 @@ GpFlow gp_interp_Broadcast(GpInterp *in, const GpInst *inst) {
     const GpShape *from = &inst->operands[0]->type->shape, *to = &inst->results[0]->type->shape;
     const GpScalar *x = gp_interp_at(in, inst->operands[0]);
     GpScalar *y = gp_interp_result(in, inst);
-    int64_t n = gp_interp_numel(inst->results[0]->type), coord[GP_MAX_RANK] = {0};
+    int64_t n = gp_ir_numel(inst->results[0]->type), coord[GP_MAX_RANK] = {0};
     for (int64_t e = 0; e < n; e++) {
         int64_t at = 0;
         for (int a = 0; a < from->rank; a++)
@@ -32,7 +32,7 @@ GpFlow gp_interp_Broadcast(GpInterp *in, const GpInst *inst) {
 }
 
 static void copy_elements(GpInterp *in, const GpInst *inst) {
-    size_t n = (size_t)gp_interp_numel(inst->operands[0]->type);
+    size_t n = (size_t)gp_ir_numel(inst->operands[0]->type);
     memcpy(gp_interp_result(in, inst), gp_interp_at(in, inst->operands[0]), n * sizeof(GpScalar));
 }
 
@@ -48,7 +48,7 @@ GpFlow gp_interp_ToScalar(GpInterp *in, const GpInst *inst) {
 
 GpFlow gp_interp_Iota(GpInterp *in, const GpInst *inst) {
     const GpIrType *type = inst->results[0]->type;
-    int64_t n = gp_interp_numel(type);
+    int64_t n = gp_ir_numel(type);
     for (int64_t e = 0; e < n; e++)
         gp_interp_result(in, inst)[e] = gp_scalar_wrap((GpScalar){.elem = type->elem, .i = e});
     return GpFlow_Next;
@@ -138,7 +138,7 @@ static void *find_element(const Access *access, const int64_t *coord) {
 GpFlow gp_interp_LoadTile(GpInterp *in, const GpInst *inst) {
     const GpIrType *tile = inst->results[0]->type;
     Access access = get_access(in, inst, 1, tile);
-    int64_t n = gp_interp_numel(tile), coord[GP_MAX_RANK] = {0};
+    int64_t n = gp_ir_numel(tile), coord[GP_MAX_RANK] = {0};
     GpScalar pad = gp_ir_pad(inst), *to = gp_interp_result(in, inst);
     for (int64_t e = 0; e < n; e++) {
         const void *from = find_element(&access, coord);
@@ -151,7 +151,7 @@ GpFlow gp_interp_LoadTile(GpInterp *in, const GpInst *inst) {
 GpFlow gp_interp_StoreTile(GpInterp *in, const GpInst *inst) {
     const GpIrType *tile = inst->operands[1]->type;
     Access access = get_access(in, inst, 2, tile);
-    int64_t n = gp_interp_numel(tile), coord[GP_MAX_RANK] = {0};
+    int64_t n = gp_ir_numel(tile), coord[GP_MAX_RANK] = {0};
     const GpScalar *from = gp_interp_at(in, inst->operands[1]);
     for (int64_t e = 0; e < n; e++) {
         void *to = find_element(&access, coord);

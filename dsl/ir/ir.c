@@ -229,6 +229,16 @@ void gp_ir_remove(GpInst *inst) {
     inst->parent = NULL;
 }
 
+int64_t gp_ir_tile_numel(const GpShape *shape) {
+    int64_t numel = 0;
+    gp_assert(gp_shape_numel(shape, &numel));
+    return numel;
+}
+
+int64_t gp_ir_numel(const GpIrType *type) {
+    return type->kind == GpIrType_Tile ? gp_ir_tile_numel(&type->shape) : 1;
+}
+
 GpInst *gp_ir_terminator(const GpRegion *r) {
     return r->last && gp_op_is_terminator(r->last->op) ? r->last : NULL;
 }
