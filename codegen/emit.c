@@ -98,7 +98,7 @@ void gp_emit_set(GpEmit *e, const GpValue *v, LLVMValueRef x) {
 }
 
 uint32_t gp_emit_flat_count(GpEmit *e, const GpValue *v) {
-    if (v->type->kind != GpIrType_Tile)
+    if (!gp_ir_is_tile(v))
         return 1;
     return e->is_gpu ? gp_tile_gpu_registers(e, v) : 0;
 }
@@ -271,12 +271,12 @@ void gp_emit_location(GpEmit *e, GpSpan span) {
 }
 
 static bool makes_tile(const GpInst *inst) {
-    return inst->result_count && inst->results[0]->type->kind == GpIrType_Tile;
+    return inst->result_count && gp_ir_is_tile(inst->results[0]);
 }
 
 static bool takes_tile(const GpInst *inst) {
     for (uint32_t i = 0; i < inst->operand_count; i++)
-        if (inst->operands[i]->type->kind == GpIrType_Tile)
+        if (gp_ir_is_tile(inst->operands[i]))
             return true;
     return false;
 }
@@ -302,7 +302,7 @@ static void emit_inst(GpEmit *e, const GpInst *inst) {
 /* ---- Elementwise instructions ------------------------------------------------------------ */
 
 GpBound gp_emit_operand(GpEmit *e, const GpValue *v, const GpValue *as) {
-    bool is_tile = v->type->kind == GpIrType_Tile;
+    bool is_tile = gp_ir_is_tile(v);
     return e->is_gpu && is_tile ? gp_tile_gpu_operand(e, v, as) : e->bound[v->id];
 }
 

@@ -287,7 +287,7 @@ LLVMValueRef gp_emit_access(GpEmit *e, const GpInst *inst, LLVMValueRef const *x
 }
 
 void gp_op_lower_access(GpEmit *e, const GpInst *inst) {
-    bool is_tile = inst->operands[1]->type->kind == GpIrType_Tile;
+    bool is_tile = gp_ir_is_tile(inst->operands[1]);
     if (e->is_tile && e->is_gpu) {
         gp_tile_gpu_access(e, inst);
         return;

@@ -404,7 +404,7 @@ static GpAsyncLoop *find_loop(const GpEmit *e, const GpInst *loop) {
 static void convert_carried(GpEmit *e, const GpInst *loop) {
     const GpRegion *body = loop->regions[0];
     for (uint32_t i = 1; i < body->param_count; i++)
-        if (body->params[i]->type->kind == GpIrType_Tile)
+        if (gp_ir_is_tile(body->params[i]))
             (void)gp_emit_operand(e, loop->operands[2 + i], body->params[i]);
 }
 

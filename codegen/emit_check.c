@@ -131,7 +131,7 @@ static void lower_check_index(GpEmit *e, const GpInst *inst) {
 static void lower_check_div(GpEmit *e, const GpInst *inst) {
     const GpValue *v = inst->operands[0];
     LLVMValueRef zero = gp_emit_i64(e, 0), ok;
-    if (v->type->kind == GpIrType_Tile) {
+    if (gp_ir_is_tile(v)) {
         LLVMValueRef any = e->is_gpu ? gp_tile_gpu_any_zero(e, v) : gp_tile_cpu_any_zero(e, v);
         ok = LLVMBuildNot(e->b, any, "");
     } else {

@@ -21,7 +21,7 @@ typedef struct LoopJoins {
 } LoopJoins;
 
 static bool is_cpu_tile(const GpEmit *e, const GpValue *v) {
-    return !e->is_gpu && v->type->kind == GpIrType_Tile;
+    return !e->is_gpu && gp_ir_is_tile(v);
 }
 
 static LLVMTypeRef llvm_type(GpEmit *e, const GpIrType *type) {

@@ -38,7 +38,7 @@ static LLVMValueRef type_constants(GpEmit *e, const GpInst *inst) {
 
 /* Where the value is in memory. */
 static LLVMValueRef value_in_memory(GpEmit *e, const GpValue *v) {
-    if (v->type->kind == GpIrType_Tile) {
+    if (gp_ir_is_tile(v)) {
         LLVMValueRef buffer = gp_tile_cpu_buffer(e, v->type);
         gp_tile_cpu_write(e, v, buffer);
         return e->bound[v->id].count ? e->bound[v->id].at[0] : buffer;
@@ -240,7 +240,7 @@ static void print_tile(GpEmit *e, Format *f, const GpValue *v) {
 static void print_operand(GpEmit *e, Format *f, const GpValue *v) {
     if (f->count == ARGS_MAX)
         flush(e, f);
-    if (v->type->kind == GpIrType_Tile)
+    if (gp_ir_is_tile(v))
         print_tile(e, f, v);
     else if (v->type->kind == GpIrType_Ptr)
         add_address(e, f, gp_emit_get(e, v));

@@ -77,7 +77,7 @@ static LLVMValueRef eval_inst(GpFusion *f, const GpInst *inst, const GpCoords *c
 
 LLVMValueRef gp_cpu_eval(GpFusion *f, const GpValue *v, const GpCoords *c) {
     GpEmit *e = f->e;
-    if (v->type->kind != GpIrType_Tile)
+    if (!gp_ir_is_tile(v))
         return gp_emit_get(e, v);
     GpMemo *memo = &f->memo[v->id];
     if (memo->coords == c)
@@ -144,7 +144,7 @@ typedef struct Accesses {
 } Accesses;
 
 static void collect_accesses(GpEmit *e, const GpValue *v, Accesses *out) {
-    if (v->type->kind != GpIrType_Tile || e->bound[v->id].count || out->seen[v->id])
+    if (!gp_ir_is_tile(v) || e->bound[v->id].count || out->seen[v->id])
         return;
     out->seen[v->id] = true;
     if (v->inst->op == GpOp_LoadTile && out->count < MAX_ACCESSES)
@@ -242,7 +242,7 @@ void gp_tile_cpu_copy(GpEmit *e, const GpIrType *type, LLVMValueRef from, LLVMVa
 }
 
 bool gp_tile_cpu_is_pointwise(GpEmit *e, const GpValue *v) {
-    if (v->type->kind != GpIrType_Tile || e->bound[v->id].count)
+    if (!gp_ir_is_tile(v) || e->bound[v->id].count)
         return true;
     if (gp_tile_moves(v->inst->op))
         return false;

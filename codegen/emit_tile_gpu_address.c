@@ -52,7 +52,7 @@ static Along along_viewed(const GpInst *inst, int depth) {
 static Along along_of(const GpValue *v, int depth) {
     const GpInst *inst = v->inst;
     GpScalar k;
-    Along unknown = {v->type->kind != GpIrType_Tile, false, 1, 0};
+    Along unknown = {!gp_ir_is_tile(v), false, 1, 0};
     if (gp_elem_is_float(v->type->elem) || depth == 0)
         return unknown;
     if (gp_ir_const(v, &k))
@@ -211,7 +211,7 @@ static GpBound share_lanes(GpEmit *e, GpElem elem, uint32_t mask, const GpBound 
 ** share across. */
 void gp_tile_gpu_access(GpEmit *e, const GpInst *inst) {
     const GpValue *like = inst->result_count ? inst->results[0] : inst->operands[1];
-    bool is_tile = like->type->kind == GpIrType_Tile;
+    bool is_tile = gp_ir_is_tile(like);
     GpShape one = {{0}, 0};
     const GpShapeLayout *s =
         is_tile ? gp_gpu_layout_of(e, like)

@@ -17,7 +17,7 @@ typedef struct Look {
 } Look;
 
 static void look_at_value(Look *k, const GpValue *v) {
-    if (v->type->kind != GpIrType_Tile || gp_gpu_is_uniform(v))
+    if (!gp_ir_is_tile(v) || gp_gpu_is_uniform(v))
         return;
     k->is_able &= gp_ir_numel(v->type) <= MOST_ELEMENTS;
     k->visit(v, k->ud);

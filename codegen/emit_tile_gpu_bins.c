@@ -32,7 +32,7 @@ static uint32_t count_of(const GpInst *update, const GpInst *loop) {
 static bool is_binned(const GpEmit *e, const GpInst *inst) {
     uint32_t identity;
     if (inst->op != GpOp_AtomicRmw || inst->ordering != GpOrdering_Relaxed || e->uses[inst->results[0]->id] ||
-        inst->operands[1]->type->kind != GpIrType_Tile || inst->operands[0]->type->space != GpSpace_Global)
+        !gp_ir_is_tile(inst->operands[1]) || inst->operands[0]->type->space != GpSpace_Global)
         return false;
     return gp_emit_update_identity(inst, &identity) && gp_ir_numel(inst->operands[1]->type) >= LEAST_ELEMENTS &&
            !gp_gpu_follows(inst->operands[1]) && !e->pipe && !e->async && !e->is_alone &&

@@ -105,7 +105,7 @@ static void note_readers(GpInst *inst, void *ud) {
         return;
     for (uint32_t i = 0; i < inst->operand_count; i++) {
         bool is_operand = inst->op == GpOp_Mma && i < 2;
-        if (inst->operands[i]->type->kind == GpIrType_Tile && gp_feed_view(s->feeds, inst->operands[i], &view))
+        if (gp_ir_is_tile(inst->operands[i]) && gp_feed_view(s->feeds, inst->operands[i], &view))
             gp_map_set(s->e->arena, is_operand ? &s->operands : &s->others, view.feed->load, view.feed);
     }
 }

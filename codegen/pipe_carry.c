@@ -68,7 +68,7 @@ static bool is_replaced(GpEmit *e, const GpValue *v, const GpInst *product, bool
         return is_replaced(e, inst->op == GpOp_Mma ? inst->operands[2] : gp_loop_starts(inst)[v->index], product, seen);
     bool is_any = false;
     for (uint32_t i = 0; i < inst->operand_count && inst->op == GpOp_Loop; i++)
-        is_any |= inst->operands[i]->type->kind == GpIrType_Tile && is_replaced(e, inst->operands[i], product, seen);
+        is_any |= gp_ir_is_tile(inst->operands[i]) && is_replaced(e, inst->operands[i], product, seen);
     for (uint32_t r = 0; r < inst->region_count && inst->op == GpOp_If; r++) {
         const GpInst *end = gp_ir_terminator(inst->regions[r]);
         is_any |= end->op == GpOp_Yield && is_replaced(e, end->operands[v->index], product, seen);

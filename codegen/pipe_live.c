@@ -27,7 +27,7 @@ static bool is_index(const Live *l, const GpValue *v) {
 static int64_t words_of(const Live *l, const GpValue *v) {
     GpFeedView view;
     bool is_free = is_alias(v) || l->life[v->id].is_index;
-    bool is_tile = v->type->kind == GpIrType_Tile && !is_free && !gp_feed_view(&l->pipe->feeds, v, &view);
+    bool is_tile = gp_ir_is_tile(v) && !is_free && !gp_feed_view(&l->pipe->feeds, v, &view);
     return is_tile ? gp_pipe_words(l->pipe, v->type) : 0;
 }
 

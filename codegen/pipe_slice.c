@@ -67,7 +67,7 @@ static bool can_compute(const Slice *s, const GpValue *v, const GpInst *inst) {
     bool is_one = gp_ir_numel(v->type) == 1;
     if (gp_ir_is_window(v))
         return true;
-    if (v->type->kind == GpIrType_Tile && inst->region_count)
+    if (gp_ir_is_tile(v) && inst->region_count)
         return false;
     if (inst->op == GpOp_LoadTile) {
         const GpIrParam *p = gp_ir_root_param(s->e->fn, inst->operands[0]);

@@ -37,15 +37,13 @@ static uint32_t root_of(Plan *p, uint32_t id) {
     return id;
 }
 
-static bool is_tile(const GpValue *v) { return v->type->kind == GpIrType_Tile; }
-
 /* A constant may be in any layout: it ties nothing together, and passes share it between uses. */
 bool gp_gpu_is_uniform(const GpValue *v) {
     return v->inst && (v->inst->op == GpOp_Const || v->inst->op == GpOp_Splat);
 }
 
 static void unite(Plan *p, const GpValue *a, const GpValue *b) {
-    bool is_tied = is_tile(a) && is_tile(b) && !gp_gpu_is_uniform(a) && !gp_gpu_is_uniform(b);
+    bool is_tied = gp_ir_is_tile(a) && gp_ir_is_tile(b) && !gp_gpu_is_uniform(a) && !gp_gpu_is_uniform(b);
     if (is_tied && gp_shape_eq(&a->type->shape, &b->type->shape))
         p->parent[root_of(p, a->id)] = root_of(p, b->id);
 }
@@ -81,7 +79,7 @@ static void unite_inst(GpInst *inst, void *ud) {
     for (uint32_t i = 0; i < inst->operand_count + inst->result_count; i++) {
         const GpValue *v = i < inst->operand_count ? inst->operands[i]
                                                    : inst->results[i - inst->operand_count];
-        if (!is_tile(v) || gp_gpu_is_uniform(v))
+        if (!gp_ir_is_tile(v) || gp_gpu_is_uniform(v))
             continue;
         if (first)
             unite(p, first, v);
@@ -214,7 +212,7 @@ static void anchor_access(GpInst *inst, void *ud) {
 static void anchor_addresses(GpInst *inst, void *ud) {
     Plan *p = ud;
     const GpValue *v = gp_gpu_is_addressed(inst->op) ? inst->operands[1] : NULL;
-    if (v && is_tile(v))
+    if (v && gp_ir_is_tile(v))
         offer(p, v, Kind_Address, numel_of(v),
               gp_layout_blocked(p->e->arena, &v->type->shape, gp_gpu_aligned_run(p->e, inst), gp_tile_gpu_threads(p->e),
                                 GP_LAYOUT_STREAM));
@@ -286,7 +284,7 @@ typedef struct Choice {
 } Choice;
 
 static void choose(Choice *c, const GpValue *v) {
-    if (!is_tile(v))
+    if (!gp_ir_is_tile(v))
         return;
     GpEmit *e = c->plan->e;
     const Anchor *a = anchor_of(c->plan, v);

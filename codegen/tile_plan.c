@@ -24,7 +24,7 @@ static bool is_cheap(GpOp op) {
 
 static void note_use(GpTilePlan *plan, const GpValue *v, const GpInst *sink, bool is_many,
                      bool is_moved) {
-    if (v->type->kind != GpIrType_Tile)
+    if (!gp_ir_is_tile(v))
         return;
     uint32_t id = v->id;
     if (plan->sink[id] && plan->sink[id] != sink)
@@ -89,7 +89,7 @@ static void plan_inst(GpTilePlan *plan, const GpInst *inst) {
     for (uint32_t i = inst->region_count; i-- > 0;)
         plan_region(plan, inst->regions[i]);
     bool is_expression = !inst->region_count && !gp_op_is_whole(inst->op) && inst->result_count &&
-                         inst->results[0]->type->kind == GpIrType_Tile;
+                         gp_ir_is_tile(inst->results[0]);
     const GpInst *sink = inst;
     bool is_many = false, is_moved = gp_tile_moves(inst->op);
     if (is_expression) {

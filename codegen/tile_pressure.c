@@ -16,8 +16,6 @@ typedef struct Pressure {
     bool is_row_kernel, is_scan, is_other, is_alone, has_alone;
 } Pressure;
 
-static bool is_tile(const GpValue *v) { return v->type->kind == GpIrType_Tile; }
-
 /* 32-bit registers of a thread. Names for other values' registers take none, nor does the middle of
 ** an expression, which is computed element by element. */
 static uint32_t words_of(const Pressure *p, const GpValue *v) {
@@ -31,7 +29,7 @@ static uint32_t words_of(const Pressure *p, const GpValue *v) {
 }
 
 static void define(Pressure *p, const GpValue *v) {
-    if (is_tile(v) && !p->is_alone)
+    if (gp_ir_is_tile(v) && !p->is_alone)
         p->first[v->id] = p->last[v->id] = p->at;
 }
 
@@ -58,7 +56,7 @@ static void classify(Pressure *p, const GpInst *inst) {
     }
     if (inst->op == GpOp_LoadTile)
         p->is_other |= !gp_gpu_is_aligned(p->e, inst->operands[0]);
-    if (inst->result_count && is_tile(inst->results[0]))
+    if (inst->result_count && gp_ir_is_tile(inst->results[0]))
         p->is_other |= !is_plain || calls_library(inst) || is_branchy(p, inst);
 }
 
@@ -101,7 +99,7 @@ typedef struct Sweep {
 } Sweep;
 
 static void add_value(Sweep *s, const GpValue *v) {
-    if (!is_tile(v) || !s->p->first[v->id] || s->p->last[v->id] <= s->p->first[v->id])
+    if (!gp_ir_is_tile(v) || !s->p->first[v->id] || s->p->last[v->id] <= s->p->first[v->id])
         return;
     s->change[s->p->first[v->id]] += words_of(s->p, v);
     s->change[s->p->last[v->id]] -= words_of(s->p, v);

@@ -32,8 +32,6 @@ typedef struct Round {
     bool has_products, is_changed;
 } Round;
 
-static bool is_tile(const GpValue *v) { return v->type->kind == GpIrType_Tile; }
-
 static uint32_t root_of(Round *p, uint32_t id) {
     while (p->axes[id].parent != id)
         id = p->axes[id].parent = p->axes[p->axes[id].parent].parent;
@@ -51,12 +49,12 @@ static void unite_axes(Round *p, const GpValue *v, int a, const GpValue *w, int 
 }
 
 static void unite(Round *p, const GpValue *v, const GpValue *w) {
-    for (int a = 0; is_tile(v) && is_tile(w) && a < v->type->shape.rank; a++)
+    for (int a = 0; gp_ir_is_tile(v) && gp_ir_is_tile(w) && a < v->type->shape.rank; a++)
         unite_axes(p, v, a, w, a);
 }
 
 static void fix(Round *p, const GpValue *v) {
-    for (int a = 0; is_tile(v) && a < v->type->shape.rank; a++)
+    for (int a = 0; gp_ir_is_tile(v) && a < v->type->shape.rank; a++)
         axis_of(p, v, a)->is_fixed = true;
 }
 
@@ -78,7 +76,7 @@ static void unite_all(Round *p, const GpInst *inst) {
         const GpValue *v = i < inst->operand_count ? inst->operands[i] : inst->results[i - inst->operand_count];
         if (first)
             unite(p, v, first);
-        first = is_tile(v) ? v : first;
+        first = gp_ir_is_tile(v) ? v : first;
     }
 }
 
@@ -249,17 +247,17 @@ static void widen_product(GpInst *inst, void *ud) {
 
 static void widen_inst(GpInst *inst, void *ud) {
     for (uint32_t i = 0; i < inst->result_count; i++)
-        if (is_tile(inst->results[i]))
+        if (gp_ir_is_tile(inst->results[i]))
             widen(ud, inst->results[i]);
 }
 
 static void visit_values(GpInst *inst, Round *p, void (*visit)(Round *p, GpValue *v)) {
     for (uint32_t i = 0; i < inst->result_count; i++)
-        if (is_tile(inst->results[i]))
+        if (gp_ir_is_tile(inst->results[i]))
             visit(p, inst->results[i]);
     for (uint32_t i = 0; i < inst->region_count; i++)
         for (uint32_t k = 0; k < inst->regions[i]->param_count; k++)
-            if (is_tile(inst->regions[i]->params[k]))
+            if (gp_ir_is_tile(inst->regions[i]->params[k]))
                 visit(p, inst->regions[i]->params[k]);
 }
 
@@ -334,7 +332,7 @@ static const GpValue *told_tile(const GpInst *inst) {
         return inst->results[0];
     bool is_told = inst->op == GpOp_StoreTile || gp_gpu_is_addressed(inst->op);
     if (is_told)
-        return is_tile(inst->operands[1]) ? inst->operands[1] : NULL;
+        return gp_ir_is_tile(inst->operands[1]) ? inst->operands[1] : NULL;
     return inst->op == GpOp_Reduce || inst->op == GpOp_Scan ? inst->operands[0] : NULL;
 }
 

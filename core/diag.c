@@ -191,17 +191,13 @@ static void format_title(GpText *out, const char *title, va_list args) {
     gp_text_puts(out, title);
 }
 
-static bool is_same_span(GpSpan a, GpSpan b) {
-    return a.src == b.src && a.off == b.off && a.len == b.len;
-}
-
 /* One mistake, one error. Without a place only the text can tell two apart. */
 static bool is_known(const GpDiags *ds, GpDiagCode code, GpSpan primary, const char *title) {
     const GpDiag *d = gp_map_get(&ds->by_place, place_key(code, primary));
     for (; d; d = d->next) {
         if (d->code != code)
             continue;
-        if (!is_same_span(d->span, primary))
+        if (!gp_span_eq(d->span, primary))
             continue;
         if (primary.src || strcmp(d->title, title) == 0)
             return true;

@@ -14,6 +14,7 @@ typedef struct GpSpan {
     uint32_t off, len;
 } GpSpan;
 #define GP_NO_SPAN ((GpSpan){NULL, 0, 0})
+static inline bool gp_span_eq(GpSpan a, GpSpan b) { return a.src == b.src && a.off == b.off && a.len == b.len; }
 
 /* Reference-counted and immutable: diagnostics outlive the module they speak of. The count is
 ** not atomic: a session is used by one thread at a time.

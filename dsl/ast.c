@@ -55,6 +55,13 @@ GpNode *gp_node_expect(GpNode *n, GpNodeKind kind) {
     return n;
 }
 
+uint32_t gp_node_find_rest(GpNodeList pats) {
+    for (uint32_t i = 0; i < pats.len; i++)
+        if (pats.at[i]->kind == GpNode_PatRest)
+            return i;
+    return pats.len;
+}
+
 GpNode *gp_node_bare(GpNode *n) {
     while (n && n->kind == GpNode_Paren)
         n = GP_AS(Paren, n)->operand;

@@ -60,6 +60,7 @@ GpNode *gp_node_expect(GpNode *n, GpNodeKind kind);
     ((GpAst##Kind *)gp_node_make((arena), GpNode_##Kind, (place)))
 GpNode *gp_node_make(GpArena *arena, GpNodeKind kind, GpSpan span);
 
+uint32_t gp_node_find_rest(GpNodeList pats);      /* where `..` stands; pats.len: nowhere */
 GpNode *gp_node_bare(GpNode *n);                 /* without parentheses; NULL stays */
 GpSpan gp_method_span(const GpAstMethodCall *m); /* of the name in a method call */
 const char *gp_node_name(GpNodeKind kind);       /* "Binary" */

@@ -147,10 +147,6 @@ static void explain_caller(GpBorrows *b, GpDiag *d, const Why *why, const GpLoan
              quoted(b, loan->place), life_name(f, why->universal));
 }
 
-static bool is_same(GpSpan x, GpSpan y) {
-    return x.src == y.src && x.off == y.off && x.len == y.len;
-}
-
 /* `first`, `mutable ` ..: says which borrow. */
 static void explain(GpBorrows *b, GpDiag *d, const GpConflict *c, const char *which) {
     Why why = find_why(b, c->theirs, c->live);
@@ -175,7 +171,7 @@ static void explain(GpBorrows *b, GpDiag *d, const GpConflict *c, const char *wh
         gp_label(d, s->name_span, "%sborrow later used by call%s", which, loop);
     } else if (later.use.kind == GpUse_Inspect && b->f->slots.at[why.slot].kind == GpSlot_User) {
         gp_label(d, later.use.span, "%sborrow later stored here", which);
-    } else if (!is_same(later.use.span, c->span) || later.is_later_round) {
+    } else if (!gp_span_eq(later.use.span, c->span) || later.is_later_round) {
         gp_label(d, later.use.span, "%sborrow later used here%s", which, loop);
     }
 }
@@ -201,7 +197,7 @@ static void help_split(GpDiag *d, const GpLoan *x, const GpLoan *y) {
 static void report_two_mut(GpBorrows *b, const GpConflict *c, const GpLoan *mine,
                            const GpLoan *theirs) {
     GpDiag *d = gp_diag(b->f->c->diags, GpDiag_E0499, c->span, quoted(b, mine->place));
-    if (is_same(mine->span, theirs->span)) {
+    if (gp_span_eq(mine->span, theirs->span)) {
         gp_primary_label(d, "%s was mutably borrowed here in the previous iteration of the loop",
                          quoted(b, mine->place));
         explain(b, d, c, "first ");
@@ -224,7 +220,7 @@ static void report_two(GpBorrows *b, const GpConflict *c) {
     const char *my = word_of(mine), *their = word_of(theirs);
     GpDiag *d = gp_diag(b->f->c->diags, GpDiag_E0502, c->span, quoted(b, mine->place), my, their);
     gp_primary_label(d, "%s borrow occurs here", my);
-    if (!is_same(mine->span, theirs->span))
+    if (!gp_span_eq(mine->span, theirs->span))
         gp_label(d, theirs->span, "%s borrow occurs here", their);
     label_closure(b, d, theirs, "first ");
     label_closure(b, d, mine, "second ");
@@ -266,7 +262,7 @@ static void report_move(GpBorrows *b, const GpConflict *c, const GpLoan *theirs)
 static void report_assign(GpBorrows *b, const GpConflict *c, const GpLoan *theirs) {
     GpDiag *d = gp_diag(b->f->c->diags, GpDiag_E0506, c->span, quoted(b, c->place));
     gp_primary_label(d, "%s is assigned to here but it was already borrowed", quoted(b, c->place));
-    if (!is_same(theirs->span, c->span))
+    if (!gp_span_eq(theirs->span, c->span))
         gp_label(d, theirs->span, "%s is borrowed here", quoted(b, c->place));
     label_closure_use(d, theirs);
     explain(b, d, c, "");
@@ -277,7 +273,7 @@ static void report_assign(GpBorrows *b, const GpConflict *c, const GpLoan *their
 static void report_returned(GpBorrows *b, const GpLoan *loan, const GpOutlives *blame) {
     GpForm *f = b->f;
     const GpSlot *slot = &f->slots.at[loan->place->local];
-    bool is_direct = is_same(loan->span, blame->span);
+    bool is_direct = gp_span_eq(loan->span, blame->span);
     const char *what = "temporary value", *note = "temporary value created here";
     if (slot->local) {
         const char *name = gp_place_quoted(f, loan->place);

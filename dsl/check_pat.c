@@ -173,13 +173,6 @@ static const char *describe_def(GpBody *b, const GpDef *def) {
 
 /* ---- lists of patterns ------------------------------------------------------------------- */
 
-static uint32_t find_rest(GpNodeList pats) {
-    for (uint32_t i = 0; i < pats.len; i++)
-        if (pats.at[i]->kind == GpNode_PatRest)
-            return i;
-    return pats.len;
-}
-
 /* The field that the i-th pattern stands for, with `..` at `rest`. */
 static uint32_t field_at(uint32_t i, uint32_t rest, uint32_t len, uint32_t fields) {
     return i < rest ? i : fields - (len - i);
@@ -192,7 +185,7 @@ static void forget(GpBody *b, GpNodeList pats, PatCtx *ctx) {
 
 static void check_tuple(GpBody *b, GpNode *pat, const GpType *type, BindMode mode, PatCtx *ctx) {
     GpNodeList pats = GP_AS(PatTuple, pat)->pats;
-    uint32_t rest = find_rest(pats);
+    uint32_t rest = gp_node_find_rest(pats);
     uint32_t given = pats.len - (rest < pats.len);
     const GpType *t = gp_body_known(b, type);
     if (t->kind == GpTy_Infer && rest == pats.len) {
@@ -238,7 +231,7 @@ static void check_slice(GpBody *b, GpNode *pat, const GpType *type, BindMode mod
                              "pattern cannot match with input type `%s`", gp_body_name(b, t));
         return;
     }
-    uint32_t rest = find_rest(pats);
+    uint32_t rest = gp_node_find_rest(pats);
     uint32_t given = pats.len - (rest < pats.len);
     if (rest < pats.len ? given > count : given != count) {
         forget(b, pats, ctx);
@@ -306,7 +299,7 @@ static void check_tuple_struct(GpBody *b, GpNode *pat, const GpType *type, BindM
         report_no_tuple(b, pat, res->def);
         return;
     }
-    uint32_t rest = find_rest(p->pats);
+    uint32_t rest = gp_node_find_rest(p->pats);
     uint32_t given = p->pats.len - (rest < p->pats.len);
     if (rest < p->pats.len ? given > fields : given != fields) {
         forget(b, p->pats, ctx);

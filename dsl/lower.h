@@ -174,6 +174,10 @@ GpElem gp_lower_adt_elem(const GpType *t);
 GpVal gp_lower_undef(GpLower *lo, const GpType *t);
 GpVal gp_lower_unit(GpLower *lo);
 GpVal gp_lower_one(GpLower *lo, const GpType *t, GpValue *v);
+/* Whether both hold; NULL stands for what always does. */
+static inline GpValue *gp_lower_both(GpLower *lo, GpValue *a, GpValue *b) {
+    return !a ? b : !b ? a : gp_build2(&lo->b, GpOp_And, a, b);
+}
 GpVal gp_lower_part(const GpVal *v, const GpType *t, uint32_t off, uint32_t count);
 /* Leaf k as an IR value: a constant stands for an unspecified one. */
 GpValue *gp_lower_get(GpLower *lo, const GpVal *v, uint32_t k);

@@ -11,10 +11,6 @@ static GpSpot look_through(GpLower *lo, GpNode *pat, GpSpot s) {
     return s;
 }
 
-static GpValue *both(GpLower *lo, GpValue *a, GpValue *b) {
-    return !a ? b : !b ? a : gp_build2(&lo->b, GpOp_And, a, b);
-}
-
 typedef struct SubPat {
     GpNode *pat;
     GpSpot spot;
@@ -142,7 +138,7 @@ static GpValue *test_range(GpLower *lo, GpAstPatRange *r, GpSpot s) {
     GpValue *t = r->lo ? test_value(lo, r->lo, s, GpPred_Ge) : NULL;
     if (!r->hi)
         return t;
-    return both(lo, t, test_value(lo, r->hi, s, r->is_closed ? GpPred_Le : GpPred_Lt));
+    return gp_lower_both(lo, t, test_value(lo, r->hi, s, r->is_closed ? GpPred_Le : GpPred_Lt));
 }
 
 static GpValue *test_or(GpLower *lo, GpAstPatOr *p, GpSpot s) {
@@ -158,7 +154,7 @@ static GpValue *test_or(GpLower *lo, GpAstPatOr *p, GpSpot s) {
 
 static void test_sub(GpLower *lo, SubPat sub, void *ud) {
     GpValue **all = ud;
-    *all = both(lo, *all, gp_pat_test(lo, sub.pat, sub.spot));
+    *all = gp_lower_both(lo, *all, gp_pat_test(lo, sub.pat, sub.spot));
 }
 
 static GpValue *test_constant(GpLower *lo, GpNode *pat, GpSpot s) {

@@ -10,10 +10,6 @@ GpSpot gp_spot_var(GpLower *lo, GpVar *var) {
     return (GpSpot){.kind = GpSpot_Var, .type = var->type, .var = var};
 }
 
-static GpValue *and_masks(GpLower *lo, GpValue *a, GpValue *b) {
-    return !a ? b : !b ? a : gp_build2(&lo->b, GpOp_And, a, b);
-}
-
 static GpValue *offset_address(GpLower *lo, GpValue *address, uint64_t count) {
     if (!count)
         return address;
@@ -79,7 +75,7 @@ static GpVal read_element(GpLower *lo, const GpSpot *s) {
 static void write_element(GpLower *lo, const GpSpot *s, GpVal v) {
     GpVal row = var_row(lo, s);
     for (uint32_t i = 0; i < s->extent; i++) {
-        GpValue *here = and_masks(lo, is_element(lo, s, i), s->mask);
+        GpValue *here = gp_lower_both(lo, is_element(lo, s, i), s->mask);
         for (uint32_t k = 0; k < v.count; k++) {
             uint32_t at = s->off + i * s->stride + s->sub + k;
             GpValue *old = gp_lower_get(lo, &row, at);
@@ -329,7 +325,7 @@ GpSpot gp_spot_element(GpLower *lo, GpSpot base, GpValue *index, GpValue *mask, 
                 index, mask);
         return memory_element(lo, gp_lower_get(lo, &base.val, 0), elem, index, mask);
     case GpSpot_Memory:
-        return memory_element(lo, base.address, elem, index, and_masks(lo, base.mask, mask));
+        return memory_element(lo, base.address, elem, index, gp_lower_both(lo, base.mask, mask));
     case GpSpot_Value: {
         GpVar *var = spill(lo, base.val);
         var->is_temporary = true;

@@ -27,11 +27,6 @@ static GpDiag *report(Reader *r, GpSpan span, const char *what) {
     return gp_diag(r->in->diags, GpDiag_G0034, span, what);
 }
 
-static bool is_word(const GpToken *t) {
-    GpTokClass cls = gp_tok_info[t->tok].cls;
-    return t->tok == GpTok_Name || cls == GpTokClass_Keyword || cls == GpTokClass_Reserved;
-}
-
 static GpSym sym_of(const Reader *r, const GpToken *t) {
     return gp_intern(r->in->names, t->src->text + t->off, t->len);
 }
@@ -98,7 +93,7 @@ static bool find_fragment(const GpToken *t, GpFragmentKind *out) {
 static void read_decl(Reader *r, GpTree *t, uint32_t end) {
     t->kind = GpTree_Decl;
     bool has_kind =
-        r->at + 1 < end && r->toks[r->at].tok == GpTok_Colon && is_word(&r->toks[r->at + 1]);
+        r->at + 1 < end && r->toks[r->at].tok == GpTok_Colon && gp_macro_is_word(&r->toks[r->at + 1]);
     if (!has_kind) {
         report(r, t->span, "missing fragment specifier");
         return;
@@ -127,7 +122,7 @@ static void read_dollar(Reader *r, uint32_t end, Trees *out) {
     } else if (next && next->tok == GpTok_Crate) {
         t.tok = *next;
         r->at++;
-    } else if (next && is_word(next)) {
+    } else if (next && gp_macro_is_word(next)) {
         t.kind = GpTree_Use;
         t.tok = *next;
         t.name = sym_of(r, next);
@@ -268,7 +263,7 @@ static bool may_follow(GpFragmentKind kind, const GpToken *t) {
                          GpTok_Greater, GpTok_Shr, GpTok_Eq, GpTok_Colon, GpTok_Semi, GpTok_Or,
                          GpTok_As, GpTok_Where);
     case GpFragment_Vis:
-        return tok == GpTok_Comma || (is_word(t) && tok != GpTok_Priv) || begins_type(tok);
+        return tok == GpTok_Comma || (gp_macro_is_word(t) && tok != GpTok_Priv) || begins_type(tok);
     case GpFragment_Block:
     case GpFragment_Ident:
     case GpFragment_Item:

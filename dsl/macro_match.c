@@ -111,11 +111,6 @@ static bool is_same_token(const GpToken *a, const GpToken *b) {
     return a->len == b->len && memcmp(a->src->text + a->off, b->src->text + b->off, a->len) == 0;
 }
 
-static bool is_word(const GpToken *t) {
-    GpTokClass cls = gp_tok_info[t->tok].cls;
-    return t->tok == GpTok_Name || cls == GpTokClass_Keyword || cls == GpTokClass_Reserved;
-}
-
 static bool is_underscore(const GpToken *t) {
     return t->tok == GpTok_Name && t->len == 1 && t->src->text[t->off] == '_';
 }
@@ -182,11 +177,11 @@ static bool may_begin(const GpParser *p, GpFragmentKind kind) {
     case GpFragment_Ty:
         return begins_type(t->tok);
     case GpFragment_Ident:
-        return is_word(t) && !is_underscore(t);
+        return gp_macro_is_word(t) && !is_underscore(t);
     case GpFragment_Literal:
         return is_literal(t->tok);
     case GpFragment_Vis:
-        return is_word(t) || t->tok == GpTok_Comma || begins_type(t->tok);
+        return gp_macro_is_word(t) || t->tok == GpTok_Comma || begins_type(t->tok);
     case GpFragment_Block:
         return t->tok == GpTok_LBrace;
     case GpFragment_Path:

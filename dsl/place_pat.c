@@ -5,16 +5,9 @@ typedef void (*PartFn)(GpBuild *b, GpNode *pat, GpPlace *p, void *ud);
 
 /* ---- walking --------------------------------------------------------------------------------- */
 
-static uint32_t find_rest(GpNodeList pats) {
-    for (uint32_t i = 0; i < pats.len; i++)
-        if (pats.at[i]->kind == GpNode_PatRest)
-            return i;
-    return pats.len;
-}
-
 static void each_item(GpBuild *b, GpNodeList pats, GpPlace *p, uint32_t fields, PartFn fn,
                       void *ud) {
-    uint32_t rest = find_rest(pats);
+    uint32_t rest = gp_node_find_rest(pats);
     for (uint32_t i = 0; i < pats.len; i++) {
         if (i == rest)
             continue;

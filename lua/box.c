@@ -57,3 +57,7 @@ GpBox *gp_box_check(lua_State *L, int index, const char *type) {
     luaL_argerror(L, index, "it was closed");
     return NULL;
 }
+
+GpStream *gp_box_opt_stream(lua_State *L, int index) {
+    return lua_isnoneornil(L, index) ? NULL : gp_box_check(L, index, GP_STREAM)->stream;
+}

@@ -4,10 +4,6 @@
 
 static GpGraph *check_graph(lua_State *L) { return gp_box_check(L, 1, GP_GRAPH)->graph; }
 
-static GpStream *opt_stream(lua_State *L, int index) {
-    return lua_isnoneornil(L, index) ? NULL : gp_box_check(L, index, GP_STREAM)->stream;
-}
-
 /* Stores {NAME = tensor} as user value 1 of the graph at the top; of launches with a parameter of the
 ** same name the first counts. */
 static void keep_args(lua_State *L, const GpGraph *g) {
@@ -67,7 +63,7 @@ int gp_lua_op_graph(lua_State *L) {
 
 static int graph_launch(lua_State *L) {
     GpGraph *graph = check_graph(L);
-    GpStream *stream = opt_stream(L, 2);
+    GpStream *stream = gp_box_opt_stream(L, 2);
     gp_lua_check(L, gp_graph_launch(graph, stream, gp_lua_site(L), gp_lua_diags(L)));
     lua_settop(L, 1);
     return 1;

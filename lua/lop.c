@@ -3,10 +3,6 @@
 
 static GpBox *check_op(lua_State *L) { return gp_box_check(L, 1, GP_RUN_OP); }
 
-static GpStream *opt_stream(lua_State *L, int index) {
-    return lua_isnoneornil(L, index) ? NULL : gp_box_check(L, index, GP_STREAM)->stream;
-}
-
 /* Pushes the written arguments, in parameter order. */
 static int push_written(lua_State *L, const GpBox *box) {
     luaL_checkstack(L, (int)box->written, "too many results");
@@ -16,7 +12,7 @@ static int push_written(lua_State *L, const GpBox *box) {
 
 static int op_run(lua_State *L) {
     GpBox *box = check_op(L);
-    GpStream *stream = opt_stream(L, 2);
+    GpStream *stream = gp_box_opt_stream(L, 2);
     gpulua_state *g = gp_lua_state(L);
     gp_lua_check(L, gp_op_run(box->op, stream, gp_state_site(g, L), gp_state_diags(g, L)));
     lua_settop(L, 1);
@@ -25,7 +21,7 @@ static int op_run(lua_State *L) {
 
 static int op_sync(lua_State *L) {
     GpBox *box = check_op(L);
-    GpStream *stream = opt_stream(L, 2);
+    GpStream *stream = gp_box_opt_stream(L, 2);
     GpDiags *diags = gp_lua_diags(L);
     gp_lua_check(L, gp_op_sync(box->op, stream, gp_lua_site(L), diags));
     return push_written(L, box);

@@ -103,6 +103,7 @@ void gp_box_empty(GpBox *box);
 GpBox *gp_box_check(lua_State *L, int index, const char *type);
 /* The same without raising: NULL when it is something else. */
 GpBox *gp_box_test(lua_State *L, int index, const char *type);
+GpStream *gp_box_opt_stream(lua_State *L, int index); /* NULL where there is nothing or nil */
 /* What may be a box: its type tells, which in userdata of others is no type of ours. */
 static inline GpBox *gp_box_at(lua_State *L, int index) {
     GpBox *box = lua_touserdata(L, index);

@@ -232,6 +232,7 @@ const GpIrType *gp_ir_tensor(GpIrFn *fn, GpElem elem, const GpShape *shape);
 /* Elements of a tile, or of one of the shape: the verifier bounds them. Of anything else 1. */
 int64_t gp_ir_numel(const GpIrType *type);
 int64_t gp_ir_tile_numel(const GpShape *shape);
+static inline bool gp_ir_is_tile(const GpValue *v) { return v->type->kind == GpIrType_Tile; }
 /* Adds a parameter to the function's body. */
 GpValue *gp_ir_add_param(GpIrFn *fn, const GpIrType *type, GpIrParam param, const char *name);
 uint32_t gp_ir_add_site(GpIrFn *fn, GpCheckKind kind, uint8_t axis, GpSpan span, const char *what);
