@@ -46,6 +46,22 @@ LLVMValueRef gp_emit_bool(GpEmit *e, bool v) {
     return LLVMConstInt(LLVMInt1TypeInContext(e->ctx), v, false);
 }
 
+LLVMValueRef gp_emit_split(LLVMValueRef x, LLVMValueRef *constant) {
+    LLVMValueRef zero = LLVMConstNull(LLVMTypeOf(x));
+    if (LLVMIsAConstantInt(x)) {
+        *constant = x;
+        return zero;
+    }
+    bool is_sum = LLVMIsABinaryOperator(x) && LLVMGetInstructionOpcode(x) == LLVMAdd &&
+                  LLVMIsAConstantInt(LLVMGetOperand(x, 1));
+    *constant = is_sum ? LLVMGetOperand(x, 1) : zero;
+    return is_sum ? LLVMGetOperand(x, 0) : x;
+}
+
+LLVMValueRef gp_emit_offset(GpEmit *e, LLVMValueRef x, LLVMValueRef constant) {
+    return LLVMIsNull(constant) ? x : LLVMBuildAdd(e->b, x, constant, "");
+}
+
 LLVMTypeRef gp_emit_mem_type(GpEmit *e, GpElem elem) {
     if (elem == GpElem_F64)
         return LLVMDoubleTypeInContext(e->ctx);

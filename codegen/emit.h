@@ -104,6 +104,9 @@ LLVMTypeRef gp_emit_ptr_type(GpEmit *e, GpSpace space);
 LLVMValueRef gp_emit_i32(GpEmit *e, int64_t v);
 LLVMValueRef gp_emit_i64(GpEmit *e, int64_t v);
 LLVMValueRef gp_emit_bool(GpEmit *e, bool v);
+/* x as a sum whose second part is a constant, zero maybe, and such a sum. */
+LLVMValueRef gp_emit_split(LLVMValueRef x, LLVMValueRef *constant);
+LLVMValueRef gp_emit_offset(GpEmit *e, LLVMValueRef x, LLVMValueRef constant);
 /* The one LLVM value of a scalar. */
 LLVMValueRef gp_emit_get(GpEmit *e, const GpValue *v);
 void gp_emit_set(GpEmit *e, const GpValue *v, LLVMValueRef x);

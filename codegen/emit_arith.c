@@ -31,14 +31,37 @@ INTRINSIC(float_min, "llvm.minimumnum", 2)
 INTRINSIC(float_max, "llvm.maximumnum", 2)
 INTRINSIC(float_fma, "llvm.fma", 3)
 INTRINSIC(float_abs, "llvm.fabs", 1)
-BINARY(int_add, LLVMBuildAdd)
-BINARY(int_sub, LLVMBuildSub)
-BINARY(int_mul, LLVMBuildMul)
 UNARY(int_neg, LLVMBuildNeg)
 BINARY(int_and, LLVMBuildAnd)
 BINARY(int_or, LLVMBuildOr)
 BINARY(int_xor, LLVMBuildXor)
 UNARY(int_not, LLVMBuildNot)
+
+/* Whole numbers of tiles on a GPU keep the constants of their registers last: (x + 1) - (y + 8) is (x - y) + -7. What
+** is left of indices is one value of the thread then, and registers with the same constant have one sum. */
+static bool is_regrouped(const GpEmit *e, LLVMValueRef k) { return e->is_gpu && e->is_tile && !LLVMIsNull(k); }
+
+static LLVMValueRef int_add(GpEmit *e, const Operands *o) {
+    LLVMValueRef j, k, x = gp_emit_split(o->x[0], &j), y = gp_emit_split(o->x[1], &k);
+    if (!is_regrouped(e, j) && !is_regrouped(e, k))
+        return LLVMBuildAdd(e->b, o->x[0], o->x[1], "");
+    return gp_emit_offset(e, LLVMBuildAdd(e->b, x, y, ""), LLVMBuildAdd(e->b, j, k, ""));
+}
+
+static LLVMValueRef int_sub(GpEmit *e, const Operands *o) {
+    LLVMValueRef j, k, x = gp_emit_split(o->x[0], &j), y = gp_emit_split(o->x[1], &k);
+    if (!is_regrouped(e, j) && !is_regrouped(e, k))
+        return LLVMBuildSub(e->b, o->x[0], o->x[1], "");
+    return gp_emit_offset(e, LLVMBuildSub(e->b, x, y, ""), LLVMBuildSub(e->b, j, k, ""));
+}
+
+static LLVMValueRef int_mul(GpEmit *e, const Operands *o) {
+    uint32_t by = LLVMIsAConstantInt(o->x[0]) ? 0 : 1;
+    LLVMValueRef k, x = gp_emit_split(o->x[1 - by], &k), factor = o->x[by];
+    if (!LLVMIsAConstantInt(factor) || !is_regrouped(e, k))
+        return LLVMBuildMul(e->b, o->x[0], o->x[1], "");
+    return gp_emit_offset(e, LLVMBuildMul(e->b, x, factor, ""), LLVMBuildMul(e->b, k, factor, ""));
+}
 
 /* frem is not exact on every target; the library's fmod is. */
 static LLVMValueRef float_rem(GpEmit *e, const Operands *o) {

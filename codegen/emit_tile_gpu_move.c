@@ -47,7 +47,9 @@ static LLVMValueRef load_at(GpEmit *e, const GpInst *inst, LLVMValueRef const *c
 
 LLVMValueRef gp_gpu_iota(GpEmit *e, const GpInst *inst, LLVMValueRef const *c) {
     LLVMTypeRef type = gp_emit_type(e, inst->results[0]->type->elem);
-    return LLVMBuildIntCast2(e->b, c[0], type, false, "");
+    LLVMValueRef constant, thread = gp_emit_split(c[0], &constant);
+    thread = LLVMBuildIntCast2(e->b, thread, type, false, "");
+    return gp_emit_offset(e, thread, LLVMBuildIntCast2(e->b, constant, type, false, ""));
 }
 
 static LLVMValueRef eval_at(GpEmit *e, const GpValue *v, LLVMValueRef const *c) {

@@ -160,7 +160,45 @@ local function check_offsets(h, k)
   end
 end
 
+-- Indices in sums and products with constants, which wrap, and as numbers that f32 rounds: 2^24, 2^31.
+local INDICES = [[
+  #[tile]
+  fn indices<const A: i32, const B: i32>(z: &mut Tensor<$T, {[A, B]}>, f: &mut Tensor<f32, {[A, B]}>, far: $T) {
+      let row = (iota::<$T>(shape![A]) * 3 + far).reshape(shape![A, 1]).broadcast(shape![A, B]);
+      let column = (constant(5, shape![B]) - iota::<$T>(shape![B]) * 7).reshape(shape![1, B]).broadcast(shape![A, B]);
+      let all = (column - row + 1) * 9 - (row - 4) + column;
+      z.store(all);
+      f.store(convert_tile(row - column) * 0.5f32);
+  }
+]]
+local INTEGERS = {
+  { "i8", "b", -128, 127, -7 }, { "u8", "B", 0, 255, 130 }, { "i16", "h", 32767, -32768 }, { "i32", "i4", 0, -5, (1 << 24) - 40, -(1 << 24) - 3, (1 << 31) - 9, -(1 << 31) },
+  { "u32", "I4", 0, (1 << 24) + 1, (1 << 31) - 9, (1 << 32) - 20 }, { "i64", "i8", 0, (1 << 53) - 1, math.maxinteger - 3 },
+}
+
+local function check_indices(h)
+  for _, case in ipairs(INTEGERS) do
+    local dtype, format = case[1], "<" .. case[2]
+    local k = gpu.kernels(INDICES:gsub("%$T", dtype), "indices").indices
+    local function wrapped(x) return (string.unpack(format, string.pack("<j", x))) end
+    for i = 3, #case do
+      local z, f, far = gpu.zeros({ 16, 32 }, dtype), gpu.zeros { 16, 32 }, case[i]
+      k(z:tiles { 16, 32 }, f:tiles { 16, 32 }, far):sync()
+      local wrong = difference(z:to_table(), nested({ 16, 32 }, function(r, c)
+        local row, column = (r - 1) * 3 + far, 5 - (c - 1) * 7
+        return wrapped((column - row + 1) * 9 - (row - 4) + column)
+      end))
+      h.check(not wrong, "sums of indices, %s from %d: %s", dtype, far, wrong)
+      wrong = difference(f:to_table(), nested({ 16, 32 }, function(r, c)
+        return string.unpack("<f", string.pack("<f", wrapped((r - 1) * 3 + far - 5 + (c - 1) * 7))) * 0.5
+      end))
+      h.check(not wrong, "distances as floats, %s from %d: %s", dtype, far, wrong)
+    end
+  end
+end
+
 return function(h)
+  h.group("shapes.indices", function() check_indices(h) end)
   local k
   h.group("shapes.layouts", function()
     k = gpu.kernels(KERNELS, "shapes")
