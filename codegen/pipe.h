@@ -230,6 +230,9 @@ bool gp_pipe_transpose(GpIrFn *fn);
 /* pipe_split.c: makes two loops of each with products in which a comparison is known in early or in late
 ** turns, in place; true when there was one. The plan is void then. */
 bool gp_pipe_split(GpEmit *e);
+bool gp_pipe_can_split(const GpInst *loop);
+/* pipe_sign.c: asks in such loops whether factors of what the greatest is taken of are positive; true when it did. */
+bool gp_pipe_ask_sign(GpIrFn *fn);
 /* A loop that is split; `map` as gp_ir_copy has it. */
 typedef struct GpPipeLoop {
     GpIrFn *fn;

@@ -10,7 +10,7 @@
 #include "codegen/emit_tile_gpu.h"
 #include "dsl/ir/pass.h"
 
-enum { MOST_SPLITS = 3 };
+enum { MOST_SPLITS = 4 };
 
 typedef struct Split {
     GpPipeLoop at;
@@ -55,10 +55,18 @@ typedef enum Want { Want_False, Want_True, Want_Nothing } Want;
 
 static Want find_want(const GpRegion *body, const GpValue *v);
 
+/* Constants are no work. */
+static uint32_t count_elements(const GpInst *inst) {
+    int64_t numel = 1;
+    if (inst->result_count && inst->op != GpOp_Const && inst->op != GpOp_Splat && inst->results[0]->type->kind == GpIrType_Tile)
+        (void)gp_shape_numel(&inst->results[0]->type->shape, &numel);
+    return (uint32_t)numel;
+}
+
 static uint32_t count_work(const GpRegion *r) {
     uint32_t count = 0;
     for (const GpInst *x = r->first; x; x = x->next) {
-        count++;
+        count += count_elements(x);
         for (uint32_t i = 0; i < x->region_count; i++)
             count += count_work(x->regions[i]);
     }
@@ -113,6 +121,18 @@ static bool find_exact(Split *s, GpBuilder *b) {
     return false;
 }
 
+/* A comparison that is the same in every turn: one of the loops has all of them. */
+static bool find_same(Split *s, GpBuilder *b) {
+    GpValue *const *sides = s->cmp->operands, *const *bounds = s->at.inst->operands, *holds;
+    if (s->cmp->results[0]->type->kind != GpIrType_Scalar || !gp_pipe_is_invariant(&s->at, sides[0]) ||
+        !gp_pipe_is_invariant(&s->at, sides[1]))
+        return false;
+    holds = gp_build_cmp(b, s->cmp->pred, gp_pipe_hoist(&s->at, b, sides[0]), gp_pipe_hoist(&s->at, b, sides[1]));
+    s->bound = (GpPipeBound){gp_build_select(b, holds, bounds[1], bounds[0]), true};
+    s->value = true;
+    return true;
+}
+
 /* What is built for a comparison of which nothing is known stands nowhere. */
 static bool find_bound(Split *s) {
     Want want = find_want(s->at.inst->regions[0], s->cmp->results[0]);
@@ -123,7 +143,7 @@ static bool find_bound(Split *s) {
     GpBuilder b = {.fn = fn, .region = made, .span = s->at.inst->span};
     s->at.map = GP_NEW_ARRAY(fn->arena, GpValue *, fn->next_id);
     s->want = s->value = want == Want_True;
-    s->is_exact = find_exact(s, &b);
+    s->is_exact = find_exact(s, &b) || find_same(s, &b);
     if (!s->is_exact && !gp_pipe_find_bound(&s->at, &b, s->cmp, s->value, &s->bound))
         return false;
     while (made->first) {
@@ -145,7 +165,7 @@ static bool holds_loop(const GpInst *inst) {
 }
 
 /* The innermost loop is what counts, also where it is in a branch. */
-static bool can_split(const GpInst *loop) {
+bool gp_pipe_can_split(const GpInst *loop) {
     uint32_t products = 0;
     if (loop->op != GpOp_For || !gp_ir_counts_by_one(loop) || gp_pipe_has_jump(loop->regions[0]))
         return false;
@@ -201,7 +221,7 @@ static GpInst *build_loop(Split *s, GpBuilder *b, GpValue *lower, GpValue *upper
 
 static void split(GpInst *inst, void *ud) {
     Split *s = ud;
-    if (s->is_done || !can_split(inst))
+    if (s->is_done || !gp_pipe_can_split(inst))
         return;
     s->at.inst = inst;
     for (const GpInst *x = inst->regions[0]->first; x && !s->is_done; x = x->next) {
@@ -223,12 +243,10 @@ static void split(GpInst *inst, void *ud) {
     gp_ir_remove(inst);
 }
 
-bool gp_pipe_split(GpEmit *e) {
-    GpIrFn *fn = e->fn;
-    GpMap kept = {0};
+static bool split_all(GpIrFn *fn, GpMap *kept) {
     bool is_done = false;
     for (uint32_t i = 0; i < MOST_SPLITS; i++) {
-        Split s = {.at = {.fn = fn}, .kept = &kept};
+        Split s = {.at = {.fn = fn}, .kept = kept};
         gp_ir_walk(fn, GpWalk_After, split, &s);
         if (!s.is_done)
             break;
@@ -238,5 +256,14 @@ bool gp_pipe_split(GpEmit *e) {
         gp_ir_number(fn);
         is_done = true;
     }
+    return is_done;
+}
+
+bool gp_pipe_split(GpEmit *e) {
+    GpIrFn *fn = e->fn;
+    GpMap kept = {0};
+    bool is_asked = gp_pipe_ask_sign(fn), is_done = split_all(fn, &kept);
+    if (!is_asked && gp_pipe_ask_sign(fn))
+        is_done |= split_all(fn, &kept);
     return is_done;
 }
