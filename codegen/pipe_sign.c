@@ -59,8 +59,8 @@ static bool is_no_less(Least *k, const GpValue *v) {
         return true;
     if (loop && loop->op == GpOp_For && (x || v->index > 0)) {
         uint32_t i = x ? v->index : v->index - 1;
-        gp_map_set(k->fn->arena, &k->seen, loop->regions[0]->params[gp_loop_param(loop, i)], NULL);
-        return is_no_less(k, loop->operands[gp_loop_start(loop, i)]) &&
+        gp_map_set(k->fn->arena, &k->seen, gp_loop_params(loop)[i], NULL);
+        return is_no_less(k, gp_loop_starts(loop)[i]) &&
                is_no_less(k, gp_ir_terminator(loop->regions[0])->operands[i]);
     }
     if (x && x->op == GpOp_Max)

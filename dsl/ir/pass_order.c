@@ -1,9 +1,10 @@
 /* Contraction of products of which besides differences only the greatest or the least are taken, as the scaled scores of
 ** a softmax:
 **
-**   y = x * c; m = reduce_max(y); .. y - n   ->   fma(x, c, -n)
+**   y = x * c; m = reduce_max(y); .. exp(y - n)   ->   exp(fma(x, c, -n))
 **
-** The product is then made for the reduction alone, and a backend that knows the factor's sign makes it of the greatest
+** Only powers are made of the difference: others may ask whether it is 0, or have a root of what is never negative. The product
+** is then made for the reduction alone, and a backend that knows the factor's sign makes it of the greatest
 ** x. Where a mask that ends in late turns of a loop, or in early ones, chooses between the product and one value, it
 ** chooses between the fma and that value's difference: most turns need no mask then. It is part of a kernel's meaning, as
 ** pass_fma.c is, and comes behind the passes that look at products. */
@@ -14,6 +15,7 @@ typedef struct Order {
     GpIrFn *fn;
     uint32_t *uses;
     uint32_t *ordered, *subtracted; /* uses by reductions to the greatest or the least, and as what is subtracted from */
+    uint32_t *raised;               /* uses by powers */
     uint32_t known;                 /* ids below it are counted */
     bool changed;
 } Order;
@@ -27,7 +29,11 @@ static void count(GpInst *inst, void *ud) {
         o->ordered[inst->operands[0]->id]++;
     if (inst->op == GpOp_Sub)
         o->subtracted[inst->operands[0]->id]++;
+    if (inst->op == GpOp_Exp || inst->op == GpOp_Exp2 || inst->op == GpOp_Exp2Flush)
+        o->raised[inst->operands[0]->id]++;
 }
+
+static bool is_raised(const Order *o, const GpValue *v) { return v->id < o->known && o->raised[v->id] == o->uses[v->id]; }
 
 static bool is_ordered(const Order *o, const GpValue *v) {
     return v->id < o->known && o->ordered[v->id] && o->ordered[v->id] + o->subtracted[v->id] == o->uses[v->id];
@@ -111,8 +117,8 @@ static GpValue *build_difference(GpBuilder *b, GpValue *v, GpValue *n, GpValue *
 static void contract(GpInst *inst, void *ud) {
     Order *o = ud;
     uint32_t end = 0;
-    if (inst->op != GpOp_Sub || !gp_elem_is_float(inst->results[0]->type->elem) || !is_ordered(o, inst->operands[0]) ||
-        !is_contracted(o, inst->operands[0], &end, 0))
+    if (inst->op != GpOp_Sub || !gp_elem_is_float(inst->results[0]->type->elem) || !is_raised(o, inst->results[0]) ||
+        !is_ordered(o, inst->operands[0]) || !is_contracted(o, inst->operands[0], &end, 0))
         return;
     GpBuilder b = {.fn = o->fn, .region = inst->parent, .before = inst, .span = inst->span};
     GpValue *n = inst->operands[1], *negated = gp_build1(&b, GpOp_Neg, n);
@@ -127,6 +133,7 @@ bool gp_pass_order(GpIrFn *fn) {
     Order o = {.fn = fn, .uses = gp_ir_count_uses(fn, fn->arena), .known = fn->next_id};
     o.ordered = GP_NEW_ARRAY(fn->arena, uint32_t, o.known);
     o.subtracted = GP_NEW_ARRAY(fn->arena, uint32_t, o.known);
+    o.raised = GP_NEW_ARRAY(fn->arena, uint32_t, o.known);
     gp_ir_walk(fn, GpWalk_Before, count, &o);
     gp_ir_walk(fn, GpWalk_Before, contract, &o);
     if (o.changed)
