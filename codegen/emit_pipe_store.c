@@ -1,6 +1,7 @@
 /* Stores of a warp-specialised kernel: a warpgroup writes its rows of the tile to shared memory by
 ** stmatrix, swizzled against bank conflicts, and one thread starts the copies to the tensor. They
-** run on while the next tile is computed; the copy clips what lies beyond the tensor. */
+** run on while the next tile is computed; the copy clips what lies beyond the tensor. Where not all of
+** the tile has room, panels follow in those whose copies have read them. */
 #include <stdio.h>
 
 #include "codegen/emit_i32.h"
@@ -26,10 +27,15 @@ void gp_pipe_in_first(GpEmit *e, void (*emit)(GpEmit *e, void *ud), void *ud) {
     gp_emit_at(e, on);
 }
 
+/* Until all but so many groups of copies have read. */
+static void wait_read(GpEmit *e, uint32_t but) {
+    LLVMValueRef groups = gp_emit_i32(e, but);
+    gp_emit_intrinsic(e, "llvm.nvvm.cp.async.bulk.wait.group.read", NULL, &groups, 1);
+}
+
 void gp_pipe_wait_left(GpEmit *e, void *ud) {
     (void)ud;
-    LLVMValueRef none = gp_emit_i32(e, 0);
-    gp_emit_intrinsic(e, "llvm.nvvm.cp.async.bulk.wait.group.read", NULL, &none, 1);
+    wait_read(e, 0);
 }
 
 static void wait_done(GpEmit *e, void *ud) {
@@ -48,18 +54,21 @@ typedef struct Store {
     GpBound value; /* of rank 2, as a product's sums lie */
     GpPipeStaging staging;
     uint32_t *at;      /* registers by (block, column / 8, half, column % 2) */
+    uint32_t first, end; /* panels of this round, counted over the blocks */
 } Store;
 
 /* Where a panel of 64 rows begins among a warpgroup's. */
 static uint64_t panel_at(const GpPipeStaging *s, uint32_t block, uint32_t panel) {
-    return (uint64_t)ROWS * (block * s->strips * STRIP_BYTES + panel * s->panel_bytes);
+    return (uint64_t)ROWS * s->panel_bytes * ((block * s->panels + panel) % s->slots);
 }
 
 GpPipeStaging gp_pipe_staging(GpEmit *e, const GpShape *matrix, uint32_t panel_bytes) {
     GpPipeStaging s = {.blocks = (uint32_t)matrix->dim[0] / gp_pipe_rows(e->pipe), .panel_bytes = panel_bytes};
     s.strips = (uint32_t)matrix->dim[1] * 2 / STRIP_BYTES;
     s.panels = s.strips * STRIP_BYTES / panel_bytes;
-    s.base = gp_i32_scale(e, e->pipe->warpgroup, (int64_t)panel_at(&s, s.blocks, 0));
+    uint64_t slot = (uint64_t)ROWS * panel_bytes;
+    s.slots = (uint32_t)GP_MIN((uint64_t)s.blocks * s.panels, e->pipe->staging_bytes / e->pipe->warpgroups / slot);
+    s.base = gp_i32_scale(e, e->pipe->warpgroup, (int64_t)(slot * s.slots));
     s.base = gp_i32_add(e, s.base, gp_emit_i32(e, (int64_t)e->pipe->staging));
     return s;
 }
@@ -108,14 +117,41 @@ static void start_copy(GpEmit *e, const Store *s, LLVMValueRef const *from, int 
     gp_emit_intrinsic(e, name, NULL, args, (uint32_t)rank + 4);
 }
 
+static bool is_whole(const GpPipeStaging *s) { return s->slots == s->blocks * s->panels; }
+
+/* A group for each panel where others wait for it. */
 static void start_copies(GpEmit *e, void *ud) {
     const Store *s = ud;
     LLVMValueRef coord[GP_PIPE_MOST_RANK];
     int rank = gp_pipe_coords(e, s->plan->inst, coord);
-    for (uint32_t block = 0; block < s->staging.blocks; block++)
-        for (uint32_t panel = 0; panel < s->staging.panels; panel++)
-            start_copy(e, s, coord, rank, block, panel);
-    gp_emit_intrinsic(e, "llvm.nvvm.cp.async.bulk.commit.group", NULL, NULL, 0);
+    for (uint32_t i = s->first; i < s->end; i++) {
+        start_copy(e, s, coord, rank, i / s->staging.panels, i % s->staging.panels);
+        if (i + 1 == s->end || !is_whole(&s->staging))
+            gp_emit_intrinsic(e, "llvm.nvvm.cp.async.bulk.commit.group", NULL, NULL, 0);
+    }
+}
+
+/* For the panels of a round that is not the first: the one before has a group for each slot. */
+static void wait_slots(GpEmit *e, void *ud) {
+    const Store *s = ud;
+    wait_read(e, s->staging.slots - (s->end - s->first));
+}
+
+static void write_panel(GpEmit *e, const Store *s, uint32_t block, uint32_t panel) {
+    uint32_t strips = s->staging.strips / s->staging.panels;
+    for (uint32_t i = 0; i < strips; i++)
+        write_strip(e, s, block, panel * strips + i);
+}
+
+static void store_round(GpEmit *e, Store *s) {
+    gp_pipe_in_first(e, s->first ? wait_slots : s->plan->is_repeated ? wait_done : gp_pipe_wait_left, s);
+    gp_pipe_warpgroup_barrier(e);
+    for (uint32_t i = s->first; i < s->end; i++)
+        write_panel(e, s, i / s->staging.panels, i % s->staging.panels);
+    gp_emit_intrinsic(e, s->plan->is_loaded ? "llvm.nvvm.fence.proxy.async" : "llvm.nvvm.fence.proxy.async.shared_cta",
+                      NULL, NULL, 0);
+    gp_pipe_warpgroup_barrier(e);
+    gp_pipe_in_first(e, start_copies, s);
 }
 
 static const GpPipeStore *find_store(const GpPipe *p, const GpInst *inst) {
@@ -135,14 +171,9 @@ bool gp_pipe_store(GpEmit *e, const GpInst *inst) {
     s.value = gp_gpu_convert(e, s.plan->value, gp_gpu_layout(e, held));
     s.staging = gp_pipe_staging(e, matrix, s.plan->panel_bytes);
     s.at = gp_wgmma_places(e, layout);
-    gp_pipe_in_first(e, s.plan->is_repeated ? wait_done : gp_pipe_wait_left, NULL);
-    gp_pipe_warpgroup_barrier(e);
-    for (uint32_t block = 0; block < s.staging.blocks; block++)
-        for (uint32_t strip = 0; strip < s.staging.strips; strip++)
-            write_strip(e, &s, block, strip);
-    gp_emit_intrinsic(e, s.plan->is_loaded ? "llvm.nvvm.fence.proxy.async" : "llvm.nvvm.fence.proxy.async.shared_cta",
-                      NULL, NULL, 0);
-    gp_pipe_warpgroup_barrier(e);
-    gp_pipe_in_first(e, start_copies, &s);
+    for (uint32_t count = s.staging.blocks * s.staging.panels; s.first < count; s.first = s.end) {
+        s.end = GP_MIN(s.first + s.staging.slots, count);
+        store_round(e, &s);
+    }
     return true;
 }

@@ -107,7 +107,7 @@ struct GpPipe {
     const struct GpPipeLife *life; /* likewise */
     GpPipeStore *stores;
     uint32_t store_count;
-    uint64_t staging; /* offset of what the stores write */
+    uint64_t staging, staging_bytes; /* what the stores write: offset, room */
     GpPipeFetch fetch;
     GpWalkOrder order;
     bool is_persistent;
@@ -325,9 +325,10 @@ void gp_pipe_hold(GpEmit *e, GpFeed *f); /* an operand that is held; gives its s
 void gp_pipe_read(GpEmit *e, GpFeed *f); /* binds what threads read */
 
 /* emit_pipe_store.c */
-/* This warpgroup's part of where stores leave from: blocks of 64 rows, of panels as wide as a swizzle, of strips of 16 columns. */
+/* This warpgroup's part of where stores leave from: blocks of 64 rows, of panels as wide as a swizzle, of strips of 16 columns.
+** Panels take slots in turns where not all have room. */
 typedef struct GpPipeStaging {
-    uint32_t blocks, panels, strips, panel_bytes;
+    uint32_t blocks, panels, strips, panel_bytes, slots;
     LLVMValueRef base; /* i32, offset */
 } GpPipeStaging;
 GpPipeStaging gp_pipe_staging(GpEmit *e, const GpShape *matrix, uint32_t panel_bytes);

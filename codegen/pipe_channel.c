@@ -2,7 +2,7 @@
 ** and the room for stores. */
 #include "codegen/pipe.h"
 
-enum { LEAST_STAGES = 2 };
+enum { LEAST_STAGES = 2, GOOD_STAGES = 3 };
 
 /* ---- Groups and channels ----------------------------------------------------------------- */
 
@@ -143,25 +143,27 @@ static bool make_channels(GpEmit *e, GpPipe *p) {
 /* Whether a channel has the stages of the rings. Without `has_reads` what threads read has one. */
 static bool has_stages(const GpChannel *c, bool has_reads) { return c->is_ring && (has_reads || !c->is_read); }
 
-/* As many stages as fit beside `staging` bytes; rings share alike. */
-static GpUnpiped place_channels(const GpEmit *e, GpPipe *p, uint64_t staging, uint32_t most, bool has_reads) {
+/* Shared memory but for the stores'. */
+typedef struct Room {
+    uint64_t fixed, ring; /* a stage of all rings */
+} Room;
+
+static Room measure(const GpPipe *p, bool has_reads) {
     uint64_t fetch = p->fetch.load ? GP_PIPE_MOST_WARPGROUPS * GP_PIPE_FETCH_BARRIER : 0;
-    uint64_t room = gp_target_shared(e->target), fixed = p->exchange_room + staging + fetch, ring = 0, at = staging;
+    Room r = {p->exchange_room + fetch, 0};
     for (uint32_t i = 0; i < p->channel_count; i++) {
         const GpChannel *c = &p->channels[i];
-        uint64_t *sum = has_stages(c, has_reads) ? &ring : &fixed;
-        *sum += c->stage_bytes + GP_PIPE_BARRIERS;
+        *(has_stages(c, has_reads) ? &r.ring : &r.fixed) += c->stage_bytes + GP_PIPE_BARRIERS;
     }
-    if (!ring)
-        return GpUnpiped_Loop;
-    uint64_t stages = fixed < room ? (room - fixed) / ring : 0;
-    stages = GP_MIN(stages, most);
-    if (stages < LEAST_STAGES)
-        return GpUnpiped_Shared;
+    return r;
+}
+
+static void place(GpPipe *p, uint32_t stages, bool has_reads) {
+    uint64_t at = p->staging_bytes;
     p->staging = 0;
     for (uint32_t i = 0; i < p->channel_count; i++) {
         GpChannel *c = &p->channels[i];
-        c->stages = has_stages(c, has_reads) ? (uint32_t)stages : 1;
+        c->stages = has_stages(c, has_reads) ? stages : 1;
         c->offset = at;
         at += c->stages * c->stage_bytes;
     }
@@ -170,7 +172,21 @@ static GpUnpiped place_channels(const GpEmit *e, GpPipe *p, uint64_t staging, ui
         at += (uint64_t)p->channels[i].stages * GP_PIPE_BARRIERS;
     }
     p->fetch.barriers = at;
-    p->exchange_at = p->shared_bytes = at + fetch;
+    at += p->fetch.load ? GP_PIPE_MOST_WARPGROUPS * GP_PIPE_FETCH_BARRIER : 0;
+    p->exchange_at = p->shared_bytes = at;
+}
+
+/* As many stages as fit beside `staging` bytes; rings share alike. */
+static GpUnpiped place_channels(const GpEmit *e, GpPipe *p, uint64_t staging, uint32_t most, bool has_reads) {
+    Room r = measure(p, has_reads);
+    uint64_t room = gp_target_shared(e->target), fixed = r.fixed + staging;
+    if (!r.ring)
+        return GpUnpiped_Loop;
+    uint64_t stages = fixed < room ? (room - fixed) / r.ring : 0;
+    if (GP_MIN(stages, most) < LEAST_STAGES)
+        return GpUnpiped_Shared;
+    p->staging_bytes = staging;
+    place(p, (uint32_t)GP_MIN(stages, most), has_reads);
     return GpUnpiped_None;
 }
 
@@ -270,6 +286,19 @@ static uint64_t find_stores(GpEmit *e, GpPipe *p) {
     return most;
 }
 
+/* A third stage is worth more than room for all of a tile that leaves, if half of it has some: what is written then
+** waits once for copies. What is copied ahead has to be there whole. */
+static uint64_t room_of_stores(const GpEmit *e, const GpPipe *p, uint64_t whole, uint32_t most) {
+    Room r = measure(p, true);
+    uint64_t panel = GP_FEED_CHUNK_BYTES;
+    for (uint32_t i = 0; i < p->store_count; i++)
+        panel = GP_MAX(panel, p->stores[i].panel_bytes);
+    uint64_t unit = GP_PIPE_BLOCK_ROWS * panel * p->warpgroups;
+    uint64_t used = r.fixed + r.ring * GP_MIN(most, GOOD_STAGES), all = gp_target_shared(e->target);
+    uint64_t left = used < all ? (all - used) / unit * unit : 0;
+    return p->fetch.load || 2 * left < whole ? whole : GP_MIN(left, whole);
+}
+
 /* Stores go without staging where it would leave less than two stages, and what threads read with one where it must. */
 GpUnpiped gp_pipe_place_channels(GpEmit *e, GpPipe *p) {
     if (!make_channels(e, p))
@@ -277,7 +306,7 @@ GpUnpiped gp_pipe_place_channels(GpEmit *e, GpPipe *p) {
     uint32_t asked = e->fn->schedule.stages, most = asked ? asked : GP_PIPE_MOST_STAGES;
     uint64_t staging = find_stores(e, p);
     gp_pipe_find_fetch(e, p);
-    if (staging && place_channels(e, p, staging, most, true) == GpUnpiped_None)
+    if (staging && place_channels(e, p, room_of_stores(e, p, staging, most), most, true) == GpUnpiped_None)
         return GpUnpiped_None;
     p->store_count = 0;
     p->fetch.load = NULL;
