@@ -165,6 +165,7 @@ typedef struct GpCuLaunchConfig {
     X(GpCu_MapSwizzle32, CU_TENSOR_MAP_SWIZZLE_32B, 1)                                             \
     X(GpCu_MapSwizzle64, CU_TENSOR_MAP_SWIZZLE_64B, 2)                                             \
     X(GpCu_MapSwizzle128, CU_TENSOR_MAP_SWIZZLE_128B, 3)                                           \
+    X(GpCu_MapPromote64, CU_TENSOR_MAP_L2_PROMOTION_L2_64B, 1)                                     \
     X(GpCu_MapPromote256, CU_TENSOR_MAP_L2_PROMOTION_L2_256B, 3)                                   \
     X(GpCu_MapFillZero, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE, 0)
 

@@ -1,6 +1,7 @@
 /* Kernels on a GPU: loading, what they may use, tensor maps, and the launch. */
 #include <stdio.h>
 
+#include "core/gpu.h"
 #include "runtime/internal.h"
 
 #define DEFAULT_SHARED (48 * 1024)
@@ -106,6 +107,14 @@ static bool add_slice_axes(const GpImageMap *map, uint64_t *dims, uint64_t *stri
     return true;
 }
 
+/* A miss fetches so much more than was asked for. Where rows begin within lines of the cache, that is much that other rows'
+** copies fetch again (5000 x 3000 x 7000 of bf16 on one H200: 0.82 of cuBLAS with 256 bytes, 0.94 with 64). */
+static GpCuMapPromotion promotion_of(uint64_t base, const uint64_t *strides, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++)
+        base |= strides[i];
+    return base % GP_GPU_LINE_BYTES ? GpCu_MapPromote64 : GpCu_MapPromote256;
+}
+
 /* The driver counts axes from the innermost and leaves out its stride. */
 static GpCuResult encode(GpCuda *cu, const GpImageMap *map, const GpTensor *t,
                          GpCuTensorMap *out) {
@@ -123,9 +132,9 @@ static GpCuResult encode(GpCuda *cu, const GpImageMap *map, const GpTensor *t,
     }
     if (map->slices && !add_slice_axes(map, dims, strides, &rank))
         return INVALID_VALUE;
-    return cu->encode_tiled(out, map_types[map->elem], rank,
-                            (void *)(uintptr_t)gp_tensor_address(t), dims, strides, box, steps,
-                            GpCu_MapPlain, swizzle_of(map), GpCu_MapPromote256, GpCu_MapFillZero);
+    uint64_t base = gp_tensor_address(t);
+    return cu->encode_tiled(out, map_types[map->elem], rank, (void *)(uintptr_t)base, dims, strides, box, steps, GpCu_MapPlain,
+                            swizzle_of(map), promotion_of(base, strides, rank - 1), GpCu_MapFillZero);
 }
 
 static GpStatus refuse_map(const GpRunRequest *r, const GpImageMap *map, GpCuResult result,
