@@ -174,6 +174,7 @@ static void emit_loop(GpEmit *e, const GpInst *inst) {
     GpJoin *head = make_join(e, "loop", body->params, body->param_count, NULL);
     GpJoin *exit = make_join(e, "endloop", inst->results, inst->result_count, NULL);
     push_joins(e, inst, head, exit);
+    gp_pipe_before_loop(e, inst, NULL);
     jump(e, head, inst->operands);
     head->is_loop = true;
     gp_emit_at(e, head->block);
@@ -234,6 +235,7 @@ static void emit_for(GpEmit *e, const GpInst *inst) {
     next->is_loop = true;
     push_joins(e, inst, next, exit);
     gp_async_fill(e, inst, turns);
+    gp_pipe_before_loop(e, inst, turns);
     jump(e, head, gp_loop_starts(inst));
     LLVMBasicBlockRef before = LLVMGetInsertBlock(e->b);
 
@@ -244,6 +246,7 @@ static void emit_for(GpEmit *e, const GpInst *inst) {
     bind_join(e, head);
     gp_emit_set(e, body->params[0], c.i);
     gp_async_turn(e, inst, c.k, c.i, turns);
+    gp_pipe_turn(e, inst, c.k);
     gp_emit_region(e, body);
     enter_exit(e, next);
     step_counters(e, inst, c);

@@ -1,5 +1,6 @@
 /* The tile that is copied ahead (pipe_fetch.c): each warpgroup starts the copies of its own rows, and reads them as it will
-** write what it stores there. */
+** write what it stores there. They start in the loop's third turn, when the stores of the tile before have left: who waited
+** for those in front of the loop would start no products meanwhile. */
 #include "codegen/emit_i32.h"
 #include "codegen/emit_tile_gpu.h"
 #include "codegen/pipe.h"
@@ -43,7 +44,33 @@ static void start(GpEmit *e, void *ud) {
         }
 }
 
-void gp_pipe_start_fetch(GpEmit *e) { gp_pipe_in_first(e, start, NULL); }
+enum { LATE = 2 };
+
+static bool is_ahead(const GpEmit *e, const GpInst *loop) {
+    return e->pipe && e->pipe->role == GpPipe_Consumer && e->pipe->fetch.ahead == loop;
+}
+
+static void start_where(GpEmit *e, LLVMIntPredicate is, LLVMValueRef turns) {
+    LLVMBasicBlockRef ahead = gp_emit_block(e, "ahead"), on = gp_emit_block(e, "on");
+    LLVMValueRef late = LLVMConstInt(LLVMTypeOf(turns), LATE, false);
+    LLVMBuildCondBr(e->b, LLVMBuildICmp(e->b, is, turns, late, ""), ahead, on);
+    gp_emit_at(e, ahead);
+    gp_pipe_in_first(e, start, NULL);
+    LLVMBuildBr(e->b, on);
+    gp_emit_at(e, on);
+}
+
+void gp_pipe_before_loop(GpEmit *e, const GpInst *loop, LLVMValueRef turns) {
+    if (is_ahead(e, loop) && turns)
+        start_where(e, LLVMIntULE, turns);
+    else if (is_ahead(e, loop))
+        gp_pipe_in_first(e, start, NULL);
+}
+
+void gp_pipe_turn(GpEmit *e, const GpInst *loop, LLVMValueRef k) {
+    if (is_ahead(e, loop))
+        start_where(e, LLVMIntEQ, k);
+}
 
 static LLVMValueRef element(GpEmit *e, GpElem elem, LLVMValueRef words, uint32_t word, uint32_t half) {
     LLVMValueRef v = gp_i32_shift(e, LLVMBuildExtractValue(e->b, words, word, ""), INT64_C(16) * half);

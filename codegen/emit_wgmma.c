@@ -441,8 +441,6 @@ void gp_pipe_before(GpEmit *e, const GpInst *inst) {
         return;
     if (p->pending_count)
         settle(e, count_read(e, inst));
-    if (inst == p->fetch.ahead)
-        gp_pipe_start_fetch(e);
     if (inst->region_count && !gp_op_is_whole(inst->op))
         gp_pipe_give_turn(e);
     if (p->has_turn && inst->op != GpOp_Mma && gp_map_has(&p->turn_closes, inst)) {

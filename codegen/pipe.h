@@ -73,7 +73,7 @@ typedef struct GpPipeStore {
 /* A load whose tile is copied ahead to where the kernel's stores leave from. */
 typedef struct GpPipeFetch {
     const GpInst *load;  /* NULL: none */
-    const GpInst *ahead; /* the loop in front of which the copies start */
+    const GpInst *ahead; /* the loop in which the copies start */
     uint32_t map, panel_bytes; /* as the stores' */
     uint64_t barriers;  /* offset of the first warpgroup's */
     LLVMValueRef phase; /* address of its counter */
@@ -317,7 +317,9 @@ LLVMValueRef gp_pipe_tile(GpEmit *e, const GpFeed *f); /* i32: offset of its til
 
 /* emit_pipe_fetch.c: consumers */
 void gp_pipe_open_fetch(GpEmit *e);
-void gp_pipe_start_fetch(GpEmit *e); /* once this warpgroup's stores have left */
+/* Start it, once this warpgroup's stores have left: in front of the loop, whose turns are known or not (NULL); in turn k. */
+void gp_pipe_before_loop(GpEmit *e, const GpInst *loop, LLVMValueRef turns);
+void gp_pipe_turn(GpEmit *e, const GpInst *loop, LLVMValueRef k);
 void gp_pipe_fetch(GpEmit *e); /* at the load: binds its value */
 
 /* emit_pipe_read.c */

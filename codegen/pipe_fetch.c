@@ -1,5 +1,5 @@
 /* A tile that is loaded behind the products, as a residual is, and has the shape of what is stored: each warpgroup copies its
-** rows ahead, in front of the last loop of products, to where its stores will leave from. Threads that loaded them there would
+** rows ahead, during the last loop of products, to where its stores will leave from. Threads that loaded them there would
 ** wait for memory while no products run.
 **
 ** Invariant: a stage of stores is read by the copies to the tensor, overwritten by this copy once they have read it, read
