@@ -90,6 +90,8 @@ LLVMValueRef gp_emit_math(GpEmit *e, GpOp op, GpElem elem, LLVMValueRef const *x
         return invert(e, x[0]);
     if (exact == op)
         return call_library(e, op, elem, x, count);
+    if (op == GpOp_Log2Flush)
+        return gp_emit_math(e, exact, elem, (LLVMValueRef[]){zero_small(e, x[0])}, 1);
     v = gp_emit_math(e, exact, elem, x, count);
     return op == GpOp_Exp2Flush ? flush(e, v) : v;
 }

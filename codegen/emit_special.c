@@ -1,5 +1,5 @@
-/* f32 functions on the GPU by its special function unit (special.def): 2^f and 1 / f to about one ULP,
-** tanh to 11 bits. */
+/* f32 functions on the GPU by its special function unit (special.def): 2^f and 1 / f to about one ULP, log2 f to 22 bits
+** behind the point, tanh to 11 bits. */
 #include "codegen/emit.h"
 
 static const struct {

@@ -35,6 +35,21 @@ uint32_t gp_ir_find_tanh(const GpInst *inst, const uint32_t *uses) {
     return inst->operand_count;
 }
 
+bool gp_ir_is_power_and(const GpValue *v, double least) {
+    for (uint32_t i = 0; v->inst && v->inst->op == GpOp_Add && i < 2; i++) {
+        const GpInst *power = v->inst->operands[i]->inst;
+        bool is_power = power && (power->op == GpOp_Exp || power->op == GpOp_Exp2 || power->op == GpOp_Exp2Flush);
+        GpScalar c;
+        if (is_power && gp_ir_const(v->inst->operands[1 - i], &c))
+            return c.f >= least && c.f <= 0x1p60;
+    }
+    return false;
+}
+
+bool gp_ir_is_log_of_power(const GpInst *inst) {
+    return (inst->op == GpOp_Log || inst->op == GpOp_Ln) && gp_ir_is_power_and(inst->operands[0], 1);
+}
+
 static uint8_t of_carried(const Demands *d, const GpInst *loop, uint32_t k) {
     uint8_t turn = d->of[gp_loop_params(loop)[k]->id];
     return GP_DEMAND_HANDED | turn | (loop->op == GpOp_For ? d->of[loop->results[k]->id] : 0);
@@ -62,7 +77,8 @@ static uint8_t of_use(const Demands *d, const GpInst *inst, uint32_t i) {
     if (inst->result_count == 0)
         return of_handed(d, inst, i);
     uint8_t result = d->of[inst->results[0]->id];
-    bool is_part = is_sum_of_power(inst, i) || (i == gp_ir_find_tanh(inst, d->uses) && gp_ir_is_rounded(result));
+    bool is_function = i == gp_ir_find_tanh(inst, d->uses) || gp_ir_is_log_of_power(inst);
+    bool is_part = is_sum_of_power(inst, i) || (is_function && gp_ir_is_rounded(result));
     if (errors[inst->op] == KEEPS || is_part)
         return result;
     if (errors[inst->op] == ADDS || (inst->op == GpOp_Mma && i == 2))

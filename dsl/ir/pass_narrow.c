@@ -8,6 +8,9 @@
 **   x * (1 / y) -> x / y, which rounds once
 **   x / (c + exp(..)) -> x * rcp_flush(c + exp(..)), and 0 where the sum is 2^126 or more
 **   a +- a * tanh(x) -> a * rcp_flush(..); tanh(x) -> tanh_approx(x) for 8 bits, else what is exact enough for 11 (rounded.h)
+**   log(c + exp(..)), c >= 1 -> within 2^-15 (rounded.h)
+** Where results are added to others on the way, as to a residual, powers and quotients are short, whose errors are far below
+** the sum's rounding, and the others stay: what is left of log(1 + exp(x)) - x would be their error.
 ** The product's rounding is as one of x: a relative error of |x| 2^-24 more. */
 #include "dsl/ir/pass.h"
 #include "dsl/ir/rounded.h"
@@ -20,16 +23,10 @@ typedef struct Narrow {
 } Narrow;
 
 /* A power, and a number far from the least and the greatest: the reciprocal is a normal number, or 0. */
-static bool has_short_inverse(const GpValue *v) {
-    for (uint32_t i = 0; v->inst && v->inst->op == GpOp_Add && i < 2; i++) {
-        const GpInst *power = v->inst->operands[i]->inst;
-        bool is_power = power && (power->op == GpOp_Exp || power->op == GpOp_Exp2 || power->op == GpOp_Exp2Flush);
-        GpScalar c;
-        if (is_power && gp_ir_const(v->inst->operands[1 - i], &c))
-            return c.f >= 0x1p-60 && c.f <= 0x1p60;
-    }
-    return false;
-}
+static bool has_short_inverse(const GpValue *v) { return gp_ir_is_power_and(v, 0x1p-60); }
+
+/* It is rounded, or what it is added to is. */
+static bool is_rounded_sum(uint8_t demands) { return gp_ir_is_rounded(demands & (uint8_t)~GP_DEMAND_ADDED); }
 
 static void replace(Narrow *n, GpInst *inst, GpValue *by) {
     by->name = inst->results[0]->name;
@@ -65,7 +62,7 @@ static void invert(Narrow *n, GpBuilder *b, GpInst *div) {
     GpScalar one;
     if (gp_ir_repeats(y)) {
         by = gp_build_by_inverse(b, div);
-    } else if (has_short_inverse(y) && gp_ir_is_rounded(n->demands[div->results[0]->id])) {
+    } else if (has_short_inverse(y) && is_rounded_sum(n->demands[div->results[0]->id])) {
         by = gp_build1(b, GpOp_RcpFlush, y);
         if (!gp_ir_const(a, &one) || one.f != 1)
             by = gp_build2(b, GpOp_Mul, a, by);
@@ -98,7 +95,8 @@ static void shorten_tanh(Narrow *n, GpBuilder *b, GpInst *inst, uint8_t demands)
 
 static void shorten(Narrow *n, GpInst *inst) {
     uint8_t demands = inst->result_count ? n->demands[inst->results[0]->id] : GP_DEMAND_ALL;
-    if (demands & (GP_DEMAND_ALL | GP_DEMAND_ADDED | GP_DEMAND_HANDED) || inst->results[0]->type->elem != GpElem_F32)
+    bool is_exact = demands & (GP_DEMAND_ALL | GP_DEMAND_HANDED) || (demands & GP_DEMAND_ADDED && !is_rounded_sum(demands));
+    if (is_exact || inst->results[0]->type->elem != GpElem_F32)
         return;
     GpBuilder b = {.fn = n->fn, .region = inst->parent, .before = inst, .span = inst->span};
     if (inst->op == GpOp_Mul)
@@ -109,6 +107,8 @@ static void shorten(Narrow *n, GpInst *inst) {
         invert(n, &b, inst);
     else if (inst->op == GpOp_Tanh && gp_ir_is_rounded(demands))
         shorten_tanh(n, &b, inst, demands);
+    else if (gp_ir_is_log_of_power(inst) && gp_ir_is_rounded(demands))
+        replace(n, inst, gp_build_log_rounded(&b, inst->operands[0]));
     else if (gp_ir_is_rounded(demands))
         add_tanh(n, &b, inst);
 }

@@ -41,6 +41,18 @@ GpValue *gp_build_one_plus_tanh(GpBuilder *b, GpValue *x, bool is_less) {
     return gp_build1(b, GpOp_RcpFlush, sum);
 }
 
+#define LN_2 0x1.62e43p-1 /* ln 2, rounded to f32 */
+
+/* The logarithm to base 2 is off by 2^-22: 2^-15 of log x where x - 1, which is exact there, is 2^-7 or more. Below, the third
+** term of the series is less than 2^-15 of it. */
+GpValue *gp_build_log_rounded(GpBuilder *b, GpValue *x) {
+    GpValue *t = gp_build2(b, GpOp_Sub, x, number(b, x, 1));
+    GpValue *is_near = gp_build_cmp(b, GpPred_Lt, t, number(b, x, 0x1p-7));
+    GpValue *near = fma_of(b, t, gp_build2(b, GpOp_Mul, t, number(b, x, -0.5)), t);
+    GpValue *far = gp_build2(b, GpOp_Mul, gp_build1(b, GpOp_Log2Flush, x), number(b, x, LN_2));
+    return gp_build_select(b, is_near, near, far);
+}
+
 static GpInst *find_repeat(const GpValue *c) {
     bool is_repeated = c->inst && (c->inst->op == GpOp_Splat || c->inst->op == GpOp_Broadcast);
     return is_repeated ? c->inst : NULL;

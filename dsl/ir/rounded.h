@@ -27,15 +27,21 @@ static inline GpExactness gp_ir_exactness(uint8_t demands) {
     return is_all ? GpExact_All : demands & GP_DEMAND_11 ? GpExact_11 : GpExact_8;
 }
 
+/* The sum of a power, of e or 2, and a number from `least` to 2^60. */
+bool gp_ir_is_power_and(const GpValue *v, double least);
+/* Of such a sum with 1 or more, in which a power is as exact as the logarithm has to be: log(c + p) is at least p / (c + p). */
+bool gp_ir_is_log_of_power(const GpInst *inst);
 /* The operand of a sum, difference or fma that is tanh in a +- a * tanh(x), and used there only; operand_count: none. */
 uint32_t gp_ir_find_tanh(const GpInst *inst, const uint32_t *uses);
 
 /* Of f32:
 **   tanh_rounded    within 2^-14 of the value, relative to it
 **   tanh_near       c * tanh(x), within c * 2^-21
+**   log_rounded     the natural logarithm of a number that is 1 or more, within 2^-15 of it, relative to it
 **   one_plus_tanh   1 + tanh(x), or 1 - tanh(x), within 2^-16 of the value, relative to it; 0 below 2^-125 */
 GpValue *gp_build_tanh_rounded(GpBuilder *b, GpValue *x);
 GpValue *gp_build_tanh_near(GpBuilder *b, GpValue *x, double c);
+GpValue *gp_build_log_rounded(GpBuilder *b, GpValue *x);
 GpValue *gp_build_one_plus_tanh(GpBuilder *b, GpValue *x, bool is_less);
 
 /* One value is the same in each element, or in each of a row. */

@@ -251,7 +251,7 @@ static double distance(GpElem elem, GpScalar a, GpScalar b) {
 }
 
 static bool is_inexact(GpOp op) {
-    return op == GpOp_Exp2Flush || op == GpOp_RcpFlush || op == GpOp_TanhApprox ||
+    return op == GpOp_Exp2Flush || op == GpOp_RcpFlush || op == GpOp_Log2Flush || op == GpOp_TanhApprox ||
            (gp_op_info[op].surface != GpSurface_None && op != GpOp_Sqrt && op != GpOp_Floor &&
             op != GpOp_Ceil && op != GpOp_Trunc && op != GpOp_Round);
 }

@@ -96,6 +96,16 @@ fn tanhs<const N: i32>(z: &mut Tensor<bf16, {[N]}>, y: &mut Tensor<f16, {[N]}>, 
     v.store(convert_tile((1.0 - tanh(t)) * 0.5));
     w.store(convert_tile(tanh(t * 2.0) * 0.5 + 0.5));
 }
+// Added to others, which may leave little.
+#[tile]
+fn added<const N: i32>(z: &mut Tensor<bf16, {[N]}>, y: &mut Tensor<f16, {[N]}>, u: &mut Tensor<bf16, {[N]}>, v: &mut Tensor<f16, {[N]}>, x: &Tensor<f32, {[-1]}>, r: &Tensor<bf16, {[-1]}>) {
+    let t = x.load_like(z);
+    let more: Tile<f32, {[N]}> = convert_tile(r.load_like(z));
+    z.store(convert_tile(more + t / (1.0 + exp(-t))));
+    y.store(convert_tile(t * 0.5 * (1.0 + tanh(t)) - more));
+    u.store(convert_tile(exp(t) - more * 3.0));
+    v.store(convert_tile(more + tanh(t)));
+}
 // What is added up of capped scores, in sums of one, and rounded to 16 bits; the logarithm of a sum.
 #[tile]
 fn capped<const M: i32, const N: i32>(z: &mut Tensor<bf16, {[M, N]}>, y: &mut Tensor<f16, {[M, N]}>, u: &mut Tensor<f32, {[M, N]}>, l: &mut Tensor<f32, {[M, 1]}>, x: &Tensor<f32, {[-1, -1]}>, cap: f32) {
@@ -271,6 +281,32 @@ return function(h)
     end
   end)
 
+  group("added", function()
+    local x = tensor_of(1, 1024, function() return math.min(10, 3 * normal() ^ 3) end):reshape { 1024 }
+    local xs, ones = x:to_table(), {}
+    -- Every other one is close to what the first form takes from it.
+    for i, t in ipairs(xs) do ones[i] = i % 2 == 0 and normal() or -t / (1 + math.exp(-t)) end
+    local r, outs, parts = gpu.from_table(ones, "bf16"), {}, {}
+    for i, dtype in ipairs { "bf16", "f16", "bf16", "f16" } do
+      outs[i] = gpu.zeros({ 1024 }, dtype)
+      parts[i] = outs[i]:tiles { 128 }
+    end
+    k.added:with { N = 128 }(parts[1], parts[2], parts[3], parts[4], x, r):sync()
+    local rs, got = r:to_table(), {}
+    for i, out in ipairs(outs) do got[i] = out:to_table() end
+    for i, t in ipairs(xs) do
+      local tanh = 1 - 2 / (1 + math.exp(2 * t))
+      local terms = { { rs[i], t / (1 + math.exp(-t)) }, { -rs[i], t / (1 + math.exp(-2 * t)) }, { -3 * rs[i], math.exp(t) }, { rs[i], tanh } }
+      for form, of in ipairs(terms) do
+        local want, size = of[1] + of[2], math.abs(of[1]) + math.abs(of[2])
+        local off = (form == 4 and 2 ^ -20 or form == 2 and 2 ^ -15.9 or 2 ^ -19) * size + 2 ^ (form % 2 == 0 and -25 or -120)
+        local rounding = (form % 2 == 0 and 2 ^ -11 or 2 ^ -8) * (math.abs(want) + off)
+        local is_right = math.abs(got[form][i] - want) <= rounding + off
+        if not h.check(is_right, "form %d of %g and %g is %g, not %g", form, t, rs[i], got[form][i], want) then return end
+      end
+    end
+  end)
+
   local function tanh(x)
     local e = math.exp(-2 * math.abs(x))
     local near = x * (1 - x * x / 3 + 2 / 15 * x ^ 4)
@@ -360,6 +396,31 @@ return function(h)
         if not h.check(math.abs(got[i] - want) <= bound * want + 2 ^ -15, "%s: of %g it is %g, not %g", dtype, v, got[i], want) then return end
       end
       if dtype == "f32" then matrix.covers(h, kernel, dtype, "rcp_flush") else matrix.becomes(h, kernel, dtype, "rcp_flush", "div") end
+      ::continue::
+    end
+  end)
+
+  -- log(1 + exp(x)), whose sum is rounded where exp(x) is small.
+  group("logarithms", function()
+    for _, dtype in ipairs(formats.list) do
+      local f = formats.of[dtype]
+      local text = ("#[tile] fn f(z: &mut Tensor<bf16, {[64]}>, y: &mut Tensor<f16, {[64]}>, x: &Tensor<%s, {[-1]}>) { let t = log(exp(x.load_like(z)) + 1.0); z.store(convert_tile(t)); y.store(convert_tile(t)); }"):format(dtype)
+      if f.class ~= "float" or f.code then
+        matrix.refused(h, "log2_flush", dtype, text, "E0277", ("the trait bound `%s: FloatElement` is not satisfied"):format(dtype))
+        goto continue
+      end
+      local kernel, digits = gpu.kernels(text).f, f.mantissa
+      local x = tensor_of(1, 64, function() return math.min(8, normal() * (f.size == 1 and 1 or 4)) end):reshape({ 64 }):convert(dtype)
+      local z, y = gpu.zeros({ 64 }, "bf16"), gpu.zeros({ 64 }, "f16")
+      kernel(z:tiles { 64 }, y:tiles { 64 }, x):sync()
+      local xs, zs, ys = x:convert("f32"):to_table(), z:to_table(), y:to_table()
+      for i, v in ipairs(xs) do
+        local want = math.log(1 + math.exp(v))
+        local off = 2 ^ -14.9 * want + (3 + want) * 2 ^ -math.min(digits, 23)
+        local function is_near(got, bits, least) return math.abs(got - want) <= off + 2 ^ -bits * (want + off) + least end
+        if not h.check(is_near(zs[i], 8, 0) and is_near(ys[i], 11, 2 ^ -25), "%s: of %g it is %g and %g, not %g", dtype, v, zs[i], ys[i], want) then return end
+      end
+      if dtype == "f32" then matrix.covers(h, kernel, dtype, "log2_flush") else matrix.becomes(h, kernel, dtype, "log2_flush", "log") end
       ::continue::
     end
   end)
