@@ -226,6 +226,13 @@ static GpValue *fold_dim(Fold *f, const GpInst *inst) {
     return make_const(f, inst->results[0]->type, (uint64_t)extent);
 }
 
+/* Of an argument whose elements lie side by side, or a part of it. */
+static GpValue *fold_stride(Fold *f, const GpInst *inst) {
+    const GpIrParam *p = gp_ir_root_param(f->fn, inst->operands[0]);
+    bool is_last = inst->axis + 1 == inst->operands[0]->type->shape.rank;
+    return is_last && p && p->unit_stride ? make_const(f, inst->results[0]->type, 1) : NULL;
+}
+
 static void replace_results(Fold *f, GpInst *inst, GpValue *const *by) {
     for (uint32_t i = 0; i < inst->result_count; i++) gp_pass_replace(inst->results[i], by[i]);
     gp_ir_remove(inst);
@@ -338,6 +345,7 @@ static void fold_inst(GpInst *inst, void *ud) {
              sig == GpSig_ToScalar || sig == GpSig_ExtractTile)
         v = fold_movement(f, inst);
     else if (sig == GpSig_Dim) v = fold_dim(f, inst);
+    else if (sig == GpSig_Stride) v = fold_stride(f, inst);
     else if (sig == GpSig_If) fold_if(f, inst);
     else if (sig == GpSig_For) fold_for(f, inst);
     else v = fold_structured(f, inst, sig);
