@@ -1,6 +1,6 @@
 /* The tile that is copied ahead (pipe_fetch.c): each warpgroup starts the copies of its own rows, and reads them as it will
 ** write what it stores there. They start in the loop's third turn, when the stores of the tile before have left: who waited
-** for those in front of the loop would start no products meanwhile. */
+** for those in front of the loop would start no products meanwhile. Before a loop that may end sooner they start in front. */
 #include "codegen/emit_i32.h"
 #include "codegen/emit_tile_gpu.h"
 #include "codegen/pipe.h"
@@ -50,6 +50,8 @@ static bool is_ahead(const GpEmit *e, const GpInst *loop) {
     return e->pipe && e->pipe->role == GpPipe_Consumer && e->pipe->fetch.ahead == loop;
 }
 
+static bool is_late(const GpInst *loop) { return loop->op == GpOp_For && !gp_pipe_has_jump(loop->regions[0]); }
+
 static void start_where(GpEmit *e, LLVMIntPredicate is, LLVMValueRef turns) {
     LLVMBasicBlockRef ahead = gp_emit_block(e, "ahead"), on = gp_emit_block(e, "on");
     LLVMValueRef late = LLVMConstInt(LLVMTypeOf(turns), LATE, false);
@@ -61,14 +63,14 @@ static void start_where(GpEmit *e, LLVMIntPredicate is, LLVMValueRef turns) {
 }
 
 void gp_pipe_before_loop(GpEmit *e, const GpInst *loop, LLVMValueRef turns) {
-    if (is_ahead(e, loop) && turns)
+    if (is_ahead(e, loop) && is_late(loop))
         start_where(e, LLVMIntULE, turns);
     else if (is_ahead(e, loop))
         gp_pipe_in_first(e, start, NULL);
 }
 
 void gp_pipe_turn(GpEmit *e, const GpInst *loop, LLVMValueRef k) {
-    if (is_ahead(e, loop))
+    if (is_ahead(e, loop) && is_late(loop))
         start_where(e, LLVMIntEQ, k);
 }
 

@@ -224,7 +224,7 @@ local shared = {
   check = check, check_cluster = check_cluster, check_piped = check_piped, columns = columns, each_schedule = each_schedule, fail = fail, is_virtual = is_virtual,
   k = k, placed = placed, product = product, small_numbers = small_numbers, split_bytes = split_bytes, transpose = transpose, wants_cluster = wants_cluster, SM = SM,
 }
-for _, name in ipairs { "loops", "sums", "attention", "groups", "fetch", "sign", "parts" } do require("schedules_" .. name)(shared) end
+for _, name in ipairs { "loops", "sums", "attention", "groups", "fetch", "late", "sign", "parts" } do require("schedules_" .. name)(shared) end
 
 print(("%d schedules ran, %d in clusters, %d were refused, %d elements, %d wrong"):format(ran, granted, refused, checks, wrong))
 os.exit(wrong == 0 and (filter or ran > 100) and 0 or 1)

@@ -3,8 +3,7 @@ local gpu = require "gpulua"
 
 return function(o)
   for _, name in ipairs { "residual", "renewed" } do
-    local is_renewed = name == "renewed"
-    local m, n, depth, old = 472, 136, is_renewed and 128 or 200, is_renewed and 2 or 0 -- four turns and two
+    local m, n, depth, old = 472, 136, 200, name == "renewed" and 2 or 0
     local a, bt, more = o.small_numbers(m, depth, 1), o.small_numbers(n, depth, 4), o.small_numbers(m, n, 2)
     local ta, tb, tr = gpu.from_table(a, "bf16"), gpu.from_table(o.transpose(bt), "bf16"), gpu.from_table(more, "bf16")
     local wanted = o.product(a, bt)
