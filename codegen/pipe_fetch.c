@@ -3,7 +3,8 @@
 ** wait for memory while no products run.
 **
 ** Invariant: a stage of stores is read by the copies to the tensor, overwritten by this copy once they have read it, read
-** by its own warpgroup at the load, and overwritten by the stores, whose barrier comes behind the load. */
+** by its own warpgroup at the load, and overwritten by the stores, whose barrier comes behind the load. No block leaves
+** in front of that barrier: the copy for its next tile would not come behind all reads. */
 #include "codegen/pipe.h"
 
 static bool has_product(const GpInst *inst) {
@@ -77,7 +78,7 @@ void gp_pipe_find_fetch(const GpEmit *e, GpPipe *p) {
         if (x->op != GpOp_LoadTile || gp_map_get(&p->feeds.of, x) || !is_box(e, x, &matrix) || !suits_stores(p, x, &matrix))
             continue;
         const GpInst *loop = loop_before(x);
-        if (loop && is_quiet(e->fn->body->first, x) && !gp_pipe_leaves(loop, x) && is_known_at(x, loop) && has_registers(p, x, loop))
+        if (loop && is_quiet(e->fn->body->first, x) && !gp_pipe_leaves(loop, p->stores[0].inst) && is_known_at(x, loop) && has_registers(p, x, loop))
             p->fetch = (GpPipeFetch){.load = x, .ahead = loop, .panel_bytes = p->stores[0].panel_bytes};
     }
 }
