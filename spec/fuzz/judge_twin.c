@@ -106,9 +106,16 @@ typedef struct Printed {
     GpArena *arena;
     GpDiags *diags;
     GpText in_order, reversed;
-    bool has_order; /* the order of items says something: macros are known from where they stand */
+    bool has_order; /* of items says something: macros are known from where they stand, and of two with one name the first counts */
     bool has_attrs; /* of the file: they stand first */
 } Printed;
+
+static bool has_double(const GpDiags *ds) {
+    for (uint32_t i = 0; i < gp_diags_count(ds); i++)
+        if (gp_diag_code(gp_diags_at(ds, i)) == GpDiag_E0428)
+            return true;
+    return false;
+}
 
 static void find_macro(GpNode *n, void *ud) {
     bool *found = ud;
@@ -125,6 +132,7 @@ static void print_trees(GpSession *s, void *ud) {
     if (gp_diags_errors(p->diags))
         return;
     gp_node_print(&file->node, &p->in_order);
+    p->has_order = has_double(p->j->diags);
     find_macro(&file->node, &p->has_order);
     p->has_attrs = file->attrs.len > 0;
     for (uint32_t i = 0; i < file->attrs.len; i++) {
