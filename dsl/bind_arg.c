@@ -153,11 +153,12 @@ static bool match_shape(GpBinder *b, const GpType *tensor, uint32_t arg, const G
 /* ---- Facts ------------------------------------------------------------------------------------
  */
 
+/* Extents of what has no elements may be of any size. */
 static bool is_contiguous(const GpArgDesc *a) {
-    int64_t stride = 1;
+    int64_t stride = 1, numel;
+    if (!gp_shape_numel(&a->shape, &numel) || numel == 0)
+        return true;
     for (int i = a->shape.rank - 1; i >= 0; i--) {
-        if (a->shape.dim[i] == 0)
-            return true;
         if (a->shape.dim[i] != 1 && a->stride[i] != stride)
             return false;
         stride *= a->shape.dim[i];

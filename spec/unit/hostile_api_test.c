@@ -242,6 +242,16 @@ static void test_empty_extents(void **unused) {
     assert_true(gpulua_diag_at(g, 0, &d));
     assert_string_equal(d.code, "G0311");
     gpulua_tensor_free(t);
+    const int64_t none[] = {0, 16, INT64_MAX / 2};
+    gpulua_module *m;
+    assert_int_equal(gpulua_tensor_new(g, "f32", none, 3, &t), GPULUA_OK);
+    assert_int_equal(gpulua_compile(g, NULL, kernels, sizeof(kernels) - 1, &m), GPULUA_OK);
+    part = floats(g, 4);
+    gpulua_arg args[] = {gpulua_arg_tensor(t), gpulua_arg_tensor(part)};
+    assert_int_equal(gpulua_launch(m, "double", args, 2, NULL), GPULUA_OK);
+    gpulua_module_free(m);
+    gpulua_tensor_free(part);
+    gpulua_tensor_free(t);
     gpulua_close(g);
 }
 
