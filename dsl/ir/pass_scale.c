@@ -8,8 +8,8 @@
 ** within 2^-24; equal values stay equal. What is stored of them besides, as m + ln(sum), is divided by l before. It is part of a kernel's meaning, as pass_narrow.c is.
 **
 ** For exponentials the absolute error of their arguments counts: c * tanh(x) among these is made of a tanh within 2^-21,
-** or, where all is rounded to 8 bits in the end and |c| is known to be 64 at most, of tanh_approx: that is 2^-16.4 off
-** on an H200, over every f32, and the powers 2^-10.4. */
+** or, where all is rounded to 8 bits in the end, |c| is known to be 64 at most and no more than two are added up, of
+** tanh_approx: that is 2^-16.4 off on an H200, over every f32, and the powers 2^-10.4. */
 #include "dsl/ir/pass.h"
 #include "dsl/ir/rounded.h"
 
@@ -45,6 +45,8 @@ typedef struct Web {
     uint8_t *demands;    /* by id, where the function has a tanh; NULL */
     GpExactness exactest; /* of the powers */
     int64_t exact_count; /* elements of the greatest power that is used as it is */
+    uint8_t *terms;      /* by id: tanh in a sum, COARSE_TERMS + 1 at most */
+    bool is_coarse;      /* tanh_approx is exact enough */
     bool is_open;        /* something else is made of the values */
     bool has_huge;       /* a constant that has no product by log2 e */
     bool has_exact_exit; /* a value is stored that no logarithm is part of, so that its relative error counts */
@@ -159,11 +161,17 @@ static void add_operand(Web *w, GpInst *inst, uint32_t i) {
 /* A loop, a branch or a block: its results are what it is handed. */
 static bool hands_on(const GpInst *inst) { return gp_op_info[inst->op].effect == GpEffect_Control; }
 
-/* A `for` gives what it carries. */
-static void add_carried(Web *w, GpInst *loop, uint32_t k) {
-    add(w, gp_loop_params(loop)[k]);
-    if (loop->op == GpOp_For)
-        add(w, loop->results[k]);
+/* What a loop carries as its k-th value: in its turns, and behind a `for`. */
+static uint32_t find_carried(const GpInst *loop, uint32_t k, GpValue *out[2]) {
+    out[0] = gp_loop_params(loop)[k];
+    out[1] = loop->op == GpOp_For ? loop->results[k] : NULL;
+    return loop->op == GpOp_For ? 2 : 1;
+}
+
+static void add_carried(Web *w, const GpInst *loop, uint32_t k) {
+    GpValue *carried[2];
+    for (uint32_t i = find_carried(loop, k, carried); i-- > 0;)
+        add(w, carried[i]);
 }
 
 /* What `inst` is handed as its k-th value: for the next turn, or as a result. */
@@ -249,24 +257,32 @@ static bool visit_end(Web *w, const Use *u) {
     return is_power || is_product || is_stored;
 }
 
+/* The values that a use makes of one, by scaling it or handing it on; 0: none. */
+static uint32_t find_made(const Use *u, GpValue *out[2]) {
+    const GpInst *inst = u->inst, *to = gp_ir_goes_to(inst);
+    bool is_scaled = is_linear(inst) && u->operand >= linear[inst->op].from;
+    if (is_scaled || (to && (inst->op == GpOp_Break || (inst->op == GpOp_Yield && !gp_is_loop(to))))) {
+        out[0] = is_scaled ? inst->results[0] : to->results[u->operand];
+        return 1;
+    }
+    if (gp_is_loop(inst) && u->operand >= gp_loop_bounds(inst))
+        return find_carried(inst, u->operand - gp_loop_bounds(inst), out);
+    return to && (inst->op == GpOp_Continue || inst->op == GpOp_Yield) ? find_carried(to, u->operand, out) : 0;
+}
+
 static void visit_use(Web *w, const Use *u) {
-    GpInst *inst = u->inst, *to = gp_ir_goes_to(inst);
+    const GpInst *to = gp_ir_goes_to(u->inst);
+    GpValue *made[2];
     if (to && (to->op == GpOp_Reduce || to->op == GpOp_Scan)) {
         w->is_open = true; /* it combines them */
         return;
     }
     if (visit_end(w, u))
         return;
-    if (is_linear(inst) && u->operand >= linear[inst->op].from)
-        add(w, inst->results[0]);
-    else if (gp_is_loop(inst) && u->operand >= gp_loop_bounds(inst))
-        add_carried(w, inst, u->operand - gp_loop_bounds(inst));
-    else if (to && (inst->op == GpOp_Break || (inst->op == GpOp_Yield && !gp_is_loop(to))))
-        add(w, to->results[u->operand]);
-    else if (to && (inst->op == GpOp_Continue || inst->op == GpOp_Yield))
-        add_carried(w, to, u->operand);
-    else
-        w->is_open = true;
+    uint32_t count = find_made(u, made);
+    w->is_open |= count == 0;
+    for (uint32_t i = 0; i < count; i++)
+        add(w, made[i]);
 }
 
 static void follow(Web *w, GpValue *from) {
@@ -376,7 +392,10 @@ static void apply(Web *w) {
 
 /* ---- Caps --------------------------------------------------------------------------------- */
 
-enum { COARSE_CAP = 64 };
+enum {
+    COARSE_CAP = 64,
+    COARSE_TERMS = 2, /* a score less the greatest one has two */
+};
 
 static bool is_used_once(const Web *w, const GpValue *v) {
     Use *end, *u = uses_of(w, v, &end);
@@ -402,9 +421,47 @@ static uint32_t find_tanh(const Web *w, const GpInst *inst) {
     return is_tanh && count_elements(t) > w->exact_count && is_used_once(w, t) ? i : 2;
 }
 
+typedef struct Raise { /* of the terms of a value */
+    const GpValue *of;
+    uint8_t by;
+} Raise;
+
+static void raise(Web *w, Raise *queue, uint32_t *count, const GpValue *v, uint8_t by) {
+    uint8_t *terms = &w->terms[v->id], more = (uint8_t)GP_MIN(by, COARSE_TERMS + 1 - *terms);
+    *terms = (uint8_t)(*terms + more);
+    if (more)
+        queue[(*count)++] = (Raise){v, more};
+}
+
+static void raise_made(Web *w, Raise *queue, uint32_t *count, const Raise *r, const Use *u) {
+    GpValue *made[2];
+    bool adds = u->inst->op == GpOp_Add || u->inst->op == GpOp_Sub || u->inst->op == GpOp_Fma;
+    for (uint32_t i = find_made(u, made); i-- > 0;) {
+        uint8_t had = w->terms[made[i]->id], has = w->terms[r->of->id];
+        raise(w, queue, count, made[i], adds ? r->by : (uint8_t)(has - GP_MIN(had, has)));
+    }
+}
+
+/* No sum has more than COARSE_TERMS tanh in it: their errors add up. */
+static bool has_few_terms(Web *w) {
+    Raise *queue = GP_NEW_ARRAY(w->fn->arena, Raise, (uint64_t)w->count * (COARSE_TERMS + 1));
+    uint32_t count = 0;
+    bool is_few = true;
+    for (uint32_t k = 0; k < w->count; k++)
+        if (find_tanh(w, w->values[k]->inst) < 2)
+            raise(w, queue, &count, w->values[k], 1);
+    for (uint32_t i = 0; i < count; i++) {
+        Use *end;
+        is_few &= w->terms[queue[i].of->id] <= COARSE_TERMS;
+        for (Use *u = uses_of(w, queue[i].of, &end); u != end; u++)
+            raise_made(w, queue, &count, &queue[i], u);
+    }
+    return is_few;
+}
+
 static bool is_coarse(const Web *w, const GpValue *factor, double unit) {
     GpScalar c;
-    return w->exactest == GpExact_8 && gp_ir_const(factor, &c) && fabs(c.f) <= COARSE_CAP * unit;
+    return w->is_coarse && gp_ir_const(factor, &c) && fabs(c.f) <= COARSE_CAP * unit;
 }
 
 static void shorten_tanh(Web *w, GpInst *inst, uint32_t i, double unit) {
@@ -424,6 +481,7 @@ static void shorten_tanh(Web *w, GpInst *inst, uint32_t i, double unit) {
 
 /* unit: what the factors have been multiplied by. */
 static void shorten_caps(Web *w, double unit) {
+    w->is_coarse = w->exactest == GpExact_8 && w->exit_count == 0 && has_few_terms(w);
     for (uint32_t k = 0; k < w->count; k++) {
         GpInst *inst = w->values[k]->inst;
         uint32_t i = find_tanh(w, inst);
@@ -470,8 +528,10 @@ bool gp_pass_scale(GpIrFn *fn) {
     w.given = GP_NEW_ARRAY(fn->arena, Use, w.first_use[w.known + 1]);
     w.dead = GP_NEW_ARRAY(fn->arena, GpInst *, w.known);
     gp_ir_walk(fn, GpWalk_Before, look_for_tanh, &has_tanh);
-    if (has_tanh)
+    if (has_tanh) {
         w.demands = gp_ir_find_demands(fn, gp_ir_count_uses(fn, fn->arena));
+        w.terms = GP_NEW_ARRAY(fn->arena, uint8_t, w.known);
+    }
     gp_ir_walk(fn, GpWalk_Before, try_power, &w);
     for (uint32_t i = 0; i < w.dead_count; i++)
         gp_ir_remove(w.dead[i]);
