@@ -7,6 +7,7 @@ enum { GP_SHOWN = 8, GP_HEAD = 3, GP_TAIL = 2 };
 typedef struct Printer {
     GpTensor *tensor;
     const GpShape *shape;
+    int64_t numel; /* 0: extents may be of any size */
     GpSite site;
     GpDiags *diags;
     GpText *out;
@@ -19,7 +20,7 @@ static GpStatus print_part(Printer *p, int axis, int64_t at, int64_t first, int6
     for (int64_t i = first; i < last; i++) {
         if (i > 0) gp_text_puts(p->out, depth > 1 ? ",\n" : ", ");
         if (i > 0 && depth > 1) gp_text_pad(p->out, ' ', axis + 1);
-        GpStatus status = print_axis(p, axis + 1, at * p->shape->dim[axis] + i);
+        GpStatus status = print_axis(p, axis + 1, p->numel ? at * p->shape->dim[axis] + i : 0);
         if (status != GpStatus_Ok) return status;
     }
     return GpStatus_Ok;
@@ -48,7 +49,8 @@ static GpStatus print_axis(Printer *p, int axis, int64_t at) {
 }
 
 GpStatus gp_tensor_print(GpTensor *t, GpSite site, GpDiags *diags, GpText *out) {
-    Printer p = {t, gp_tensor_shape(t), site, diags, out};
+    Printer p = {.tensor = t, .shape = gp_tensor_shape(t), .site = site, .diags = diags, .out = out};
+    (void)gp_shape_numel(p.shape, &p.numel);
     GpStatus status = gp_tensor_check(t, GpAccess_Read, site, diags);
     if (status == GpStatus_Ok) status = gp_tensor_sync(t, site, diags);
     if (status != GpStatus_Ok) return status;

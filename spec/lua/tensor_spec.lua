@@ -163,6 +163,10 @@ describe("a tensor", function()
     assert.are.equal("tensor{1000} i32 " .. device .. "  [0, 1, 2, ..., 998, 999]", tostring(gpu.arange(1000, "i32")))
     assert.are.equal("tensor{2, 2} bool " .. device .. "\n[[true, false],\n [false, true]]", tostring(gpu.eye(2, "bool")))
     assert.are.equal("tensor{0} f32 " .. device .. "  []", tostring(gpu.zeros { 0 }))
+    assert.are.equal("tensor{0, 9} f32 " .. device .. "\n[]", tostring(gpu.zeros { 0, 9 }))
+    local row = "[[],\n  []]"
+    local rows = ("[R,\n R,\n R,\n ...,\n R,\n R]"):gsub("R", row)
+    assert.are.equal(("tensor{%d, 2, 0} f32 %s\n%s"):format(math.maxinteger, device, rows), tostring(gpu.zeros { math.maxinteger, 2, 0 }))
     assert.are.equal("tensor{} f32 " .. device .. "  5", tostring(gpu.full({}, 5)))
     assert.are.equal("tensor{4} f32 " .. device .. "  [nan, inf, -inf, 0.1]",
       tostring(gpu.from_table { 0 / 0, math.huge, -math.huge, 0.1 }):gsub("%-nan", "nan"))
