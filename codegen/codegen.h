@@ -61,8 +61,8 @@ GpStatus gp_codegen_emit(GpCodegen *cg, const GpIrFn *fn, const GpTarget *target
                          GpDiags *diags, GpText *out);
 
 /* 32-byte key of what gp_codegen_compile would produce: IR text, target, LLVM and device-math
-** identity, and a build id of gpulua. Equal keys, equal image. For the disk cache. */
-void gp_codegen_key(GpCodegen *cg, const GpIrFn *fn, const GpTarget *target, uint8_t key[32]);
+** identity, and a build id of gpulua. Equal keys, equal image. For the disk cache. Fails for want of memory only. */
+GpStatus gp_codegen_key(GpCodegen *cg, const GpIrFn *fn, const GpTarget *target, uint8_t key[32]);
 /* A key of the same kind for a text, of this build of gpulua. */
 void gp_codegen_hash(GpStr text, uint8_t key[32]);
 

@@ -62,24 +62,40 @@ void gp_codegen_hash(GpStr text, uint8_t key[32]) {
     llvm_blake3_hasher_finalize(&h, key, LLVM_BLAKE3_OUT_LEN);
 }
 
-void gp_codegen_key(GpCodegen *cg, const GpIrFn *fn, const GpTarget *target, uint8_t key[32]) {
-    GpText ir = {.session = cg->session}, name = {.session = cg->session};
+typedef struct Key {
+    GpCodegen *cg;
+    const GpIrFn *fn;
+    const GpTarget *target;
+    GpText ir, name;
+    uint8_t *out;
+} Key;
+
+static void hash(GpSession *s, void *ud) {
+    Key *k = ud;
     llvm_blake3_hasher h;
     llvm_blake3_hasher_init(&h);
-    gp_ir_print(fn, &ir);
-    gp_target_print(target, &name);
+    gp_ir_print(k->fn, &k->ir);
+    gp_target_print(k->target, &k->name);
+    if (k->ir.failed || k->name.failed)
+        gp_throw(s, GpStatus_NoMemory);
     add_text(&h, GPULUA_BUILD_ID);
     add_text(&h, gp_llvm_version());
-    add_text(&h, gp_text_cstr(&ir));
-    add_text(&h, gp_text_cstr(&name));
-    llvm_blake3_hasher_update(&h, &target->ptx, sizeof target->ptx);
-    add_params(&h, fn);
-    gp_ir_walk(fn, GpWalk_Before, add_lines, &h); /* .loc lines */
-    if (target->kind == GpTarget_Nvptx)
-        add_device_math(&h, cg);
+    add_text(&h, gp_text_cstr(&k->ir));
+    add_text(&h, gp_text_cstr(&k->name));
+    llvm_blake3_hasher_update(&h, &k->target->ptx, sizeof k->target->ptx);
+    add_params(&h, k->fn);
+    gp_ir_walk(k->fn, GpWalk_Before, add_lines, &h); /* .loc lines */
+    if (k->target->kind == GpTarget_Nvptx)
+        add_device_math(&h, k->cg);
     else
         add_host(&h);
-    llvm_blake3_hasher_finalize(&h, key, LLVM_BLAKE3_OUT_LEN);
-    gp_text_free(&ir);
-    gp_text_free(&name);
+    llvm_blake3_hasher_finalize(&h, k->out, LLVM_BLAKE3_OUT_LEN);
+}
+
+GpStatus gp_codegen_key(GpCodegen *cg, const GpIrFn *fn, const GpTarget *target, uint8_t key[32]) {
+    Key k = {cg, fn, target, {.session = cg->session}, {.session = cg->session}, key};
+    GpStatus status = gp_protect(cg->session, hash, &k);
+    gp_text_free(&k.ir);
+    gp_text_free(&k.name);
+    return status;
 }

@@ -130,7 +130,8 @@ static GpStatus make_image(GpEngine *e, const GpIrFn *fn, const GpTarget *target
     uint8_t key[32];
     bool is_cached = target->kind == GpTarget_Nvptx;
     if (is_cached) {
-        gp_codegen_key(e->codegen, fn, target, key);
+        GpStatus status = gp_codegen_key(e->codegen, fn, target, key);
+        if (status != GpStatus_Ok) return status;
         *out = gp_cache_get(e->runtime, key);
         if (*out) {
             e->stats.from_disk++;

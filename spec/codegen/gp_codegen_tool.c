@@ -423,7 +423,8 @@ static void check_keys(Tool *t) {
     for (int i = 0; i < KEYS && fn; i++) {
         GpTarget target;
         (void)gp_target_parse(gp_str_from(names[i % NAMES]), &target);
-        gp_codegen_key(t->cg, fn, &target, key[i]);
+        if (gp_codegen_key(t->cg, fn, &target, key[i]) != GpStatus_Ok)
+            t->status = 2;
         for (int j = 0; j < i; j++) {
             bool is_same = memcmp(key[i], key[j], sizeof key[i]) == 0;
             if (is_same == (i % NAMES == j % NAMES))

@@ -30,8 +30,8 @@ static void *allocate(void *ud, void *at, size_t old_size, size_t new_size) {
     return NULL;
 }
 
-static gpulua_state *open_state(Memory *memory) {
-    gpulua_config config = {.size = sizeof(config), .device = "cpu", .cache_dir = ""};
+static gpulua_state *open_on(const char *device, Memory *memory) {
+    gpulua_config config = {.size = sizeof(config), .device = device, .cache_dir = ""};
     gpulua_state *g = NULL;
     if (memory) {
         config.alloc = allocate;
@@ -41,6 +41,8 @@ static gpulua_state *open_state(Memory *memory) {
     assert_int_equal(status, g ? GPULUA_OK : GPULUA_E_NO_MEMORY);
     return g;
 }
+
+static gpulua_state *open_state(Memory *memory) { return open_on("cpu", memory); }
 
 static gpulua_tensor *floats(gpulua_state *g, int64_t count) {
     gpulua_tensor *t;
@@ -323,9 +325,9 @@ static bool work(gpulua_state *g) {
 }
 
 /* Whether it got by without an allocation of that number. Lua collects garbage and tries again. */
-static bool work_poorly(uint64_t fail_at) {
+static bool work_poorly(const char *device, uint64_t fail_at) {
     Memory memory = {.fail_at = fail_at};
-    gpulua_state *g = open_state(&memory);
+    gpulua_state *g = open_on(device, &memory);
     bool is_done = g && work(g) && memory.fail_at;
     gpulua_close(g);
     if (memory.bytes)
@@ -337,7 +339,19 @@ static bool work_poorly(uint64_t fail_at) {
 static void test_no_memory(void **unused) {
     (void)unused;
     uint64_t n = 1;
-    while (!work_poorly(n)) n++;
+    while (!work_poorly("cpu", n)) n++;
+    assert_true(n > 100);
+}
+
+static void test_no_memory_beside_gpu(void **unused) {
+    (void)unused;
+    gpulua_state *g = open_state(NULL);
+    uint32_t count = 0;
+    assert_int_equal(gpulua_gpu_count(g, &count), GPULUA_OK);
+    gpulua_close(g);
+    if (count == 0) skip();
+    uint64_t n = 1;
+    while (!work_poorly("cuda:0", n)) n++;
     assert_true(n > 100);
 }
 
@@ -347,7 +361,7 @@ int main(void) {
         cmocka_unit_test(test_tell_of_nothing), cmocka_unit_test(test_no_place),
         cmocka_unit_test(test_script_errors), cmocka_unit_test(test_empty_extents),
         cmocka_unit_test(test_convert_recorded), cmocka_unit_test(test_drop_frees_itself),
-        cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_no_memory), cmocka_unit_test(test_no_memory_beside_gpu),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
