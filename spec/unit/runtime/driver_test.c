@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/gpu.h"
 #include "runtime/internal.h"
 #include "spec/unit/runtime/support.h"
 
@@ -193,7 +194,10 @@ static void expect_map(const FakeMap *m, const GpTensor *t) {
     assert_int_equal(m->rank, t->shape.rank);
     assert_int_equal(m->type, GpCu_MapF32);
     assert_int_equal(m->swizzle, GpCu_MapSwizzle128);
-    assert_int_equal(m->promotion, GpCu_MapPromote256);
+    uint64_t rows = gp_tensor_address(t);
+    for (int axis = 0; axis < t->shape.rank - 1; axis++)
+        rows |= (uint64_t)t->stride[axis] * sizeof(float);
+    assert_int_equal(m->promotion, rows % GP_GPU_LINE_BYTES ? GpCu_MapPromote64 : GpCu_MapPromote256);
     for (int i = 0; i < m->rank; i++) {
         int axis = m->rank - 1 - i;
         static const uint32_t box[] = {4, 8, 32};
