@@ -109,8 +109,20 @@ void gp_report_macro(GpCheck *c, GpNode *call);
 bool gp_help_foreign(GpDiag *d, GpSpan span, GpSym name);
 /* The bound that makes a generic a type that implements the trait. */
 void gp_suggest_bound(GpCheck *c, GpDiag *d, const GpType *self, const char *trait);
+/* What may stand in a name's place. */
+typedef enum GpWanted {
+    GpWanted_Value,
+    GpWanted_Constant, /* a value that types can name */
+    GpWanted_Type,
+    GpWanted_Trait,
+    GpWanted_Head /* of a path: a module or type */
+} GpWanted;
 /* The nearest visible name by edit distance, for "did you mean"; NULL when none is near. */
-GpSym gp_find_similar(GpCheck *c, GpDef *scope, GpSym name, GpNamespace ns);
+GpSym gp_find_similar(GpCheck *c, GpDef *scope, GpSym name, GpWanted wanted);
+/* The track whose names a scope sees; None: those of both. */
+GpTrack gp_scope_track(const GpDef *scope);
+/* A name that the scope lacks and kernels of the other track see. */
+GpDef *gp_find_on_other_track(GpCheck *c, GpDef *scope, GpSym name, GpNamespace ns);
 /* The path of a function of that name in the modules below the scope's; NULL: there is none. */
 const char *gp_find_elsewhere(GpCheck *c, GpDef *scope, GpSym name);
 
@@ -176,6 +188,8 @@ void gp_check_const(GpCheck *c, GpDef *def);
 /* After every body is checked: tracks through calls (G0221) and recursion (G0250). Sets the track
 ** of helpers. */
 void gp_check_calls(GpCheck *c);
+/* G0221: what a function that belongs to the other track calls. */
+GpDiag *gp_report_track(GpCheck *c, const GpDef *fn, GpSpan span, const char *callee, GpTrack track);
 /* Instantiation: whether every equality of shapes that fn's body left open holds under subst (for
 ** fn->generics). Reports those that do not (G0153). */
 bool gp_check_obligations(GpModule *m, const GpDef *fn, const GpSubst *subst, GpDiags *diags);

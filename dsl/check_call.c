@@ -34,14 +34,8 @@ static void check_track(GpBody *b, const GpDef *callee, GpSpan span) {
         b->fn->track = track;
     if (b->fn->track == track)
         return;
-    bool is_tile_op = track == GpTrack_Tile;
-    const char *fn = b->fn->name ? b->fn->name->name : "_";
-    GpDiag *d = gp_diag(b->c->diags, GpDiag_G0221, span, callee->name->name,
-                        is_tile_op ? "tile" : "SIMT", fn, is_tile_op ? "SIMT" : "tile");
-    gp_primary_label(d, "%s operation", is_tile_op ? "tile" : "SIMT");
-    if (b->fn->kernel.track != GpTrack_None && b->fn->kernel.span.src)
-        gp_label(d, b->fn->kernel.span, "this makes `%s` a %s kernel", fn,
-                 is_tile_op ? "SIMT" : "tile");
+    GpDiag *d = gp_report_track(b->c, b->fn, span, callee->name->name, track);
+    gp_primary_label(d, "%s operation", track == GpTrack_Tile ? "tile" : "SIMT");
 }
 
 void gp_body_pend_bounds(GpBody *b, const GpRes *res, GpNode *n) {

@@ -3,14 +3,14 @@
 ** may a constant need its own value. */
 #include "dsl/check_body.h"
 
-static void report_track(GpCheck *c, const GpDef *fn, const GpCallEdge *e) {
-    bool is_tile = e->callee->track == GpTrack_Tile;
-    GpDiag *d = gp_diag(c->diags, GpDiag_G0221, e->span, e->callee->name->name,
-                        is_tile ? "tile" : "SIMT", fn->name->name, is_tile ? "SIMT" : "tile");
-    gp_primary_label(d, "uses %s operations", is_tile ? "tile" : "SIMT");
+GpDiag *gp_report_track(GpCheck *c, const GpDef *fn, GpSpan span, const char *callee, GpTrack track) {
+    const char *name = fn->name ? fn->name->name : "_";
+    const char *theirs = track == GpTrack_Tile ? "tile" : "SIMT";
+    const char *own = track == GpTrack_Tile ? "SIMT" : "tile";
+    GpDiag *d = gp_diag(c->diags, GpDiag_G0221, span, callee, theirs, name, own);
     if (fn->kernel.track != GpTrack_None && fn->kernel.span.src)
-        gp_label(d, fn->kernel.span, "this makes `%s` a %s kernel", fn->name->name,
-                 is_tile ? "SIMT" : "tile");
+        gp_label(d, fn->kernel.span, "this makes `%s` a %s kernel", name, own);
+    return d;
 }
 
 /* One round of spreading tracks from callees to callers. */
@@ -25,7 +25,8 @@ static bool spread(GpCheck *c, GpDef *fn) {
             fn->track = track;
             changed = true;
         } else if (e->callee->kernel.track == GpTrack_None) {
-            report_track(c, fn, e);
+            GpDiag *d = gp_report_track(c, fn, e->span, e->callee->name->name, track);
+            gp_primary_label(d, "uses %s operations", track == GpTrack_Tile ? "tile" : "SIMT");
         }
     }
     return changed;

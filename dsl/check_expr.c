@@ -78,7 +78,7 @@ static void report_unresolved(GpBody *b, GpNode *n, GpSym name, const char *what
         gp_suggest(d, n->span, near->name, "a local variable with a similar name exists");
         return;
     }
-    near = gp_find_similar(b->c, b->fn, name, GpNs_Value);
+    near = gp_find_similar(b->c, b->fn, name, GpWanted_Value);
     if (near)
         gp_suggest(d, n->span, near->name, "a similar name exists");
     else
@@ -115,27 +115,17 @@ void gp_body_help_reduction(GpBody *b, GpDiag *d, GpSym name) {
         gp_help(d, "along an axis of a tile it is `%s(tile, axis)`", reduction);
 }
 
-/* `program_id(0)` in a SIMT kernel: the prelude of the other track knows the name. */
+/* `program_id(0)` in a SIMT kernel: kernels of the other track know the name. */
 static bool is_of_other_track(GpBody *b, GpNode *n) {
     GpAstPath *p = GP_AS(Path, GP_AS(PathExpr, n)->path);
-    GpTrack own = b->fn->kernel.track;
-    if (own == GpTrack_None || p->self_type || p->is_global)
-        return false;
-    GpTrack other = own == GpTrack_Tile ? GpTrack_Simt : GpTrack_Tile;
-    GpDef *prelude = b->c->std->prelude[other];
     GpSym first = GP_AS(Segment, p->segments.at[0])->name;
     bool is_lone = p->segments.len == 1;
-    GpNamespace ns = is_lone ? GpNs_Value : GpNs_Type;
-    if (!prelude || gp_find_name(b->c, b->fn, first, ns) ||
-        !gp_find_in_module(b->c, prelude, first, ns))
+    if (p->self_type || p->is_global ||
+        !gp_find_on_other_track(b->c, b->fn, first, is_lone ? GpNs_Value : GpNs_Type))
         return false;
-    bool is_tile = other == GpTrack_Tile;
-    GpDiag *d = gp_diag(b->c->diags, GpDiag_G0221, n->span, gp_body_text(b, n->span),
-                        is_tile ? "tile" : "SIMT", b->fn->name->name, is_tile ? "SIMT" : "tile");
-    gp_primary_label(d, "%s operation", is_tile ? "tile" : "SIMT");
-    if (b->fn->kernel.span.src)
-        gp_label(d, b->fn->kernel.span, "this makes `%s` a %s kernel", b->fn->name->name,
-                 is_tile ? "SIMT" : "tile");
+    GpTrack other = gp_scope_track(b->fn) == GpTrack_Tile ? GpTrack_Simt : GpTrack_Tile;
+    GpDiag *d = gp_report_track(b->c, b->fn, n->span, gp_body_text(b, n->span), other);
+    gp_primary_label(d, "%s operation", other == GpTrack_Tile ? "tile" : "SIMT");
     help_method(b, n, first, d);
     return true;
 }

@@ -10,11 +10,16 @@ static GpDef *find_generic(GpDef *scope, GpSym name, GpNamespace ns) {
     return g && is_type == (ns == GpNs_Type) ? g : NULL;
 }
 
+GpTrack gp_scope_track(const GpDef *scope) {
+    GpTrack track = GpTrack_None;
+    for (const GpDef *at = scope; at && track == GpTrack_None; at = at->parent)
+        track = at->track;
+    return track;
+}
+
 /* The prelude of the scope's track first; without a track both are in scope, tile first. */
 static GpDef *find_in_preludes(GpCheck *c, GpDef *scope, GpSym name, GpNamespace ns) {
-    GpTrack track = GpTrack_None;
-    for (GpDef *at = scope; at && track == GpTrack_None; at = at->parent)
-        track = at->track;
+    GpTrack track = gp_scope_track(scope);
     const GpTrack order[3] = {track, track == GpTrack_None ? GpTrack_Tile : GpTrack_None,
                               track == GpTrack_None ? GpTrack_Simt : GpTrack_None};
     for (uint32_t i = 0; i < GP_COUNT(order); i++) {
@@ -52,6 +57,13 @@ GpDef *gp_find_name(GpCheck *c, GpDef *scope, GpSym name, GpNamespace ns) {
     return def ? def : find_in_preludes(c, scope, name, ns);
 }
 
+GpDef *gp_find_on_other_track(GpCheck *c, GpDef *scope, GpSym name, GpNamespace ns) {
+    GpTrack track = gp_scope_track(scope);
+    if (track == GpTrack_None || gp_find_name(c, scope, name, ns))
+        return NULL;
+    return gp_find_in_module(c, c->std->prelude[track == GpTrack_Tile ? GpTrack_Simt : GpTrack_Tile], name, ns);
+}
+
 const GpType *gp_find_primitive(GpCheck *c, GpSym name) {
     GpElem elem;
     if (gp_elem_find((GpStr){name->name, name->len}, &elem))
@@ -80,8 +92,22 @@ static const char *missing_value(GpSpan name) {
 }
 
 /* The nearest name, for a report that will be shown. */
-static GpSym similar_for(const GpDiag *d, GpCheck *c, GpDef *scope, GpSym name, GpNamespace ns) {
-    return gp_diag_is_kept(d) ? gp_find_similar(c, scope, name, ns) : NULL;
+static GpSym similar_for(const GpDiag *d, GpCheck *c, GpDef *scope, GpSym name, GpWanted wanted) {
+    return gp_diag_is_kept(d) ? gp_find_similar(c, scope, name, wanted) : NULL;
+}
+
+/* A type that only kernels of the other track see. */
+static bool help_track(GpCheck *c, GpDef *scope, GpSym name, GpDiag *d) {
+    if (!gp_find_on_other_track(c, scope, name, GpNs_Type))
+        return false;
+    if (gp_scope_track(scope) == GpTrack_Tile) {
+        gp_primary_label(d, "a type of the SIMT track");
+        gp_help(d, "a tile kernel takes tensors, `&Tensor<..>` to read and `&mut Tensor<..>` to write, and computes with tiles");
+    } else {
+        gp_primary_label(d, "a type of the tile track");
+        gp_help(d, "a SIMT kernel takes slices, `&[f32]` to read and `DisjointSlice<f32>` to write, and computes with numbers");
+    }
+    return true;
 }
 
 /* `self` where no parameter is. */
@@ -135,9 +161,8 @@ static void suggest_generic(GpCheck *c, GpDef *scope, GpSym name, GpDiag *d) {
 
 /* The nearest constant, of types, and generics where nothing is near. */
 static void help_constant(GpCheck *c, GpDef *scope, GpAstSegment *seg, GpDiag *d) {
-    GpSym near = similar_for(d, c, scope, seg->name, GpNs_Value);
-    const GpDef *def = near ? gp_find_name(c, scope, near, GpNs_Value) : NULL;
-    if (def && def->kind != GpDef_Fn)
+    GpSym near = similar_for(d, c, scope, seg->name, GpWanted_Constant);
+    if (near)
         gp_suggest(d, seg_span(seg), near->name, "a similar name exists");
     else
         suggest_generic(c, scope, seg->name, d);
@@ -167,7 +192,9 @@ static void report_lone(GpCheck *c, GpDef *scope, GpAstSegment *seg, GpNamespace
         d = gp_diag(c->diags, GpDiag_E0425, span, "cannot find type", what, "this scope");
     else
         d = gp_diag(c->diags, GpDiag_E0425, span, missing_value(seg_span(seg)), what, "this scope");
-    GpSym near = ns == GpNs_Type ? similar_for(d, c, scope, seg->name, ns) : NULL;
+    if (ns == GpNs_Type && help_track(c, scope, seg->name, d))
+        return;
+    GpSym near = ns == GpNs_Type ? similar_for(d, c, scope, seg->name, GpWanted_Type) : NULL;
     const char *own = ns == GpNs_Type ? gp_find_foreign(seg->name->name, GpForeign_Type) : NULL;
     if (own)
         gp_suggest(d, span, own, "the type is called `%s` here", own);
@@ -189,7 +216,7 @@ static void report_first(GpCheck *c, GpDef *scope, GpAstSegment *seg) {
                                      : "use of unresolved module or unlinked crate `%s`",
                         seg->name->name);
     GpDiag *d = gp_diag(c->diags, GpDiag_E0433, seg_span(seg), what);
-    GpSym near = similar_for(d, c, scope, seg->name, GpNs_Type);
+    GpSym near = similar_for(d, c, scope, seg->name, GpWanted_Head);
     if (gp_help_foreign(d, seg_span(seg), seg->name))
         near = NULL;
     if (near)
@@ -585,7 +612,7 @@ GpDef *gp_resolve_trait(GpCheck *c, GpDef *scope, GpAstPath *path) {
             return NULL;
         if (!def && !gp_find_primitive(c, seg->name)) {
             GpDiag *d = gp_diag(c->diags, GpDiag_E0405, seg_span(seg), seg->name->name);
-            GpSym near = similar_for(d, c, scope, seg->name, GpNs_Type);
+            GpSym near = similar_for(d, c, scope, seg->name, GpWanted_Trait);
             if (near)
                 gp_suggest(d, seg_span(seg), near->name, "a similar name exists");
             gp_primary_label(d, "not found in this scope");

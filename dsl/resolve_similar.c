@@ -8,25 +8,44 @@ uint32_t gp_name_distance(GpSym a, GpSym b) {
 }
 
 typedef struct Best {
-    GpSym wanted, name;
-    GpSym excluded; /* a constant is no help for its own value */
+    GpSym sought, name;
+    GpWanted wanted;
+    const GpDef *excluded; /* an item is no help inside itself */
     uint32_t distance, id;
 } Best;
 
 static void consider(Best *best, GpSym name, uint32_t id) {
-    if (!name || name == best->wanted)
+    if (!name || name == best->sought)
         return;
-    uint32_t d = gp_name_distance(best->wanted, name);
-    uint32_t limit = GP_MAX(GP_MAX(best->wanted->len, name->len) / 3, 1);
+    uint32_t d = gp_name_distance(best->sought, name);
+    uint32_t limit = GP_MAX(GP_MAX(best->sought->len, name->len) / 3, 1);
     if (d > limit || d > best->distance || (d == best->distance && id >= best->id))
         return;
-    *best = (Best){best->wanted, name, best->excluded, d, id};
+    best->name = name;
+    best->distance = d;
+    best->id = id;
+}
+
+static bool is_type(GpDefKind kind) {
+    return kind == GpDef_Struct || kind == GpDef_Union || kind == GpDef_Enum ||
+           kind == GpDef_TypeAlias || kind == GpDef_TypeParam || kind == GpDef_AssocType;
+}
+
+static bool is_constant(GpDefKind kind) {
+    return kind == GpDef_Const || kind == GpDef_Static || kind == GpDef_ConstParam;
+}
+
+static void consider_def(Best *best, GpSym name, const GpDef *def) {
+    if (def != best->excluded && (best->wanted != GpWanted_Constant || is_constant(def->kind)) &&
+        (best->wanted != GpWanted_Type || is_type(def->kind)) &&
+        (best->wanted != GpWanted_Trait || def->kind == GpDef_Trait))
+        consider(best, name, def->id);
 }
 
 static void consider_map(Best *best, const GpMap *map) {
     for (uint32_t i = 0; i < map->cap; i++) {
         if (map->slots[i].key && map->slots[i].value)
-            consider(best, map->slots[i].key, ((GpDef *)map->slots[i].value)->id);
+            consider_def(best, map->slots[i].key, map->slots[i].value);
     }
 }
 
@@ -41,28 +60,27 @@ static void consider_module(Best *best, GpDef *module, GpNamespace ns, uint32_t 
 }
 
 GpSym gp_find_nearest(GpSym name, const GpSym *names, uint32_t count) {
-    Best best = {name, NULL, NULL, UINT32_MAX, UINT32_MAX};
+    Best best = {name, NULL, GpWanted_Value, NULL, UINT32_MAX, UINT32_MAX};
     for (uint32_t i = 0; i < count; i++)
         consider(&best, names[i], i);
     return best.name;
 }
 
 GpSym gp_find_similar_in(GpDef *module, GpSym name, GpNamespace ns) {
-    Best best = {name, NULL, NULL, UINT32_MAX, UINT32_MAX};
+    Best best = {name, NULL, ns == GpNs_Type ? GpWanted_Head : GpWanted_Value, NULL, UINT32_MAX, UINT32_MAX};
     consider_module(&best, module, ns, 0);
     return best.name;
 }
 
-GpSym gp_find_similar(GpCheck *c, GpDef *scope, GpSym name, GpNamespace ns) {
-    Best best = {name, NULL, scope->kind == GpDef_Const ? scope->name : NULL, UINT32_MAX,
-                 UINT32_MAX};
-    GpTrack track = GpTrack_None;
+GpSym gp_find_similar(GpCheck *c, GpDef *scope, GpSym name, GpWanted wanted) {
+    Best best = {name, NULL, wanted, scope, UINT32_MAX, UINT32_MAX};
+    GpNamespace ns = wanted == GpWanted_Value || wanted == GpWanted_Constant ? GpNs_Value : GpNs_Type;
+    GpTrack track = gp_scope_track(scope);
     for (GpDef *at = scope; at; at = at->parent) {
-        track = track == GpTrack_None ? at->track : track;
         for (uint32_t i = 0; i < at->generic_count; i++) {
             if ((at->generics[i]->kind == GpDef_TypeParam) == (ns == GpNs_Type) &&
                 !at->generics[i]->is_impl_trait)
-                consider(&best, at->generics[i]->name, at->generics[i]->id);
+                consider_def(&best, at->generics[i]->name, at->generics[i]);
         }
         if (at->kind == GpDef_Fn || at->kind == GpDef_Module)
             consider_module(&best, at, ns, 0);
@@ -73,7 +91,7 @@ GpSym gp_find_similar(GpCheck *c, GpDef *scope, GpSym name, GpNamespace ns) {
         if (c->std->prelude[i] && (i == GpTrack_None || track == GpTrack_None || i == track))
             consider_module(&best, c->std->prelude[i], ns, 0);
     }
-    for (int i = 0; i < GpElem_count && ns == GpNs_Type; i++)
+    for (int i = 0; i < GpElem_count && (wanted == GpWanted_Type || wanted == GpWanted_Head); i++)
         consider(&best, gp_intern_cstr(c->names, gp_elem_info[i].name), UINT32_MAX - 1);
     return best.name;
 }
