@@ -69,19 +69,21 @@ static const Symbol symbols[] = {
     SYMBOL(roundf),
     SYMBOL(round),
     SYMBOL(gp_printed_write),
+    SYMBOL(gp_stopped),
     SYMBOL(gp_f32_from_f8e4m3),
     SYMBOL(gp_f8e4m3_from_f32),
 };
 
-/* Indices that follow the ABI's parameters in the body function. */
-enum { Index_Block, Index_Grid = 3, Index_Thread = 6, Index_Dim = 9, Index_count = 12 };
+/* What follows the ABI's parameters in the body function: indices, and the launch's GpStop. */
+enum { Index_Block, Index_Grid = 3, Index_Thread = 6, Index_Dim = 9, Index_Stop = 12, Index_count };
 
 static LLVMTypeRef body_type(GpEmit *e) {
     LLVMTypeRef *abi = gp_emit_param_types(e);
     LLVMTypeRef *types = GP_NEW_ARRAY(e->arena, LLVMTypeRef, e->abi_count + Index_count);
     memcpy(types, abi, e->abi_count * sizeof *types);
-    for (uint32_t i = 0; i < Index_count; i++)
+    for (uint32_t i = 0; i < Index_Stop; i++)
         types[e->abi_count + i] = LLVMInt32TypeInContext(e->ctx);
+    types[e->abi_count + Index_Stop] = LLVMPointerTypeInContext(e->ctx, 0);
     return LLVMFunctionType(LLVMVoidTypeInContext(e->ctx), types, e->abi_count + Index_count,
                             false);
 }
@@ -101,6 +103,7 @@ static LLVMValueRef make_body(GpEmit *e, const char *name, LLVMTypeRef type) {
         e->thread_id[a] = args[e->abi_count + Index_Thread + (uint32_t)a];
         e->block_dim[a] = args[e->abi_count + Index_Dim + (uint32_t)a];
     }
+    e->stop = args[e->abi_count + Index_Stop];
     e->entry = gp_emit_block(e, "entry");
     LLVMBasicBlockRef start = gp_emit_block(e, "body");
     gp_emit_at(e, start);
@@ -256,15 +259,23 @@ static void split_block(GpEmit *e, Entry *n, LLVMValueRef number) {
     }
 }
 
-enum { Arg_Self, Arg_Params, Arg_Grid, Arg_First, Arg_Count, Arg_count };
+enum { Arg_Self, Arg_Params, Arg_Grid, Arg_First, Arg_Count, Arg_Stop, Arg_count };
+
+/* What is stopped leaves the rest of the blocks out. */
+static void leave_if_stopped(GpEmit *e, const Counter *blocks) {
+    LLVMBasicBlockRef next = gp_emit_block(e, "next");
+    LLVMBuildCondBr(e->b, gp_emit_stopped(e), blocks->exit, next);
+    gp_emit_at(e, next);
+}
 
 static void make_entry(GpEmit *e, Entry *n) {
     LLVMTypeRef ptr = LLVMPointerTypeInContext(e->ctx, 0);
-    LLVMTypeRef types[Arg_count] = {ptr, ptr, ptr, i64(e), i64(e)};
+    LLVMTypeRef types[Arg_count] = {ptr, ptr, ptr, i64(e), i64(e), ptr};
     LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(e->ctx), types, Arg_count, false);
     LLVMValueRef fn = e->func = LLVMAddFunction(e->module, "gp_entry", type);
     LLVMAddAttributeAtIndex(fn, GP_LLVM_FUNCTION, gp_llvm_attr(e->llvm, "nounwind", 0));
     gp_emit_at(e, gp_emit_block(e, "entry"));
+    e->stop = n->args[e->abi_count + Index_Stop] = LLVMGetParam(fn, Arg_Stop);
     LLVMTypeRef *params = gp_emit_param_types(e);
     for (uint32_t i = 0; i < e->abi_count; i++)
         n->args[i] = load_at(e, params[i], LLVMGetParam(fn, Arg_Params), e->abi[i].offset);
@@ -278,6 +289,8 @@ static void make_entry(GpEmit *e, Entry *n) {
     Counter c = open_loop(e, LLVMGetParam(fn, Arg_Count));
     split_block(e, n, LLVMBuildNUWAdd(e->b, c.i, LLVMGetParam(fn, Arg_First), ""));
     emit_block_body(e, n);
+    if (e->asks_stop)
+        leave_if_stopped(e, &c);
     close_loop(e, &c);
     LLVMBuildRetVoid(e->b);
 }

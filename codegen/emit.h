@@ -71,6 +71,8 @@ typedef struct GpEmit {
     GpTensorArg *tensors; /* by value id */
     LLVMValueRef mailbox; /* NULL without sites */
     LLVMValueRef block_id[3], grid_dim[3], thread_id[3], block_dim[3]; /* i32 */
+    LLVMValueRef stop;   /* CPU: its GpStop */
+    bool asks_stop;      /* CPU: a loop does */
     LLVMValueRef report; /* the function that fills the mailbox */
     GpMap joins;         /* GpInst of a loop, for or block -> GpJoin pair */
     GpTilePlan *plan;    /* CPU tile */
@@ -95,6 +97,7 @@ LLVMTypeRef *gp_emit_param_types(GpEmit *e);
 bool gp_emit_region(GpEmit *e, const GpRegion *r); /* false: the end is not reached */
 void gp_emit_body(GpEmit *e);                      /* the function's region and its return */
 void gp_emit_location(GpEmit *e, GpSpan span);
+LLVMValueRef gp_emit_stopped(GpEmit *e); /* CPU: i1 */
 LLVMBasicBlockRef gp_emit_block(GpEmit *e, const char *name);
 void gp_emit_at(GpEmit *e, LLVMBasicBlockRef block);
 LLVMValueRef gp_emit_alloca(GpEmit *e, LLVMTypeRef type, uint64_t count, unsigned align);

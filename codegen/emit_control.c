@@ -5,6 +5,9 @@
 #include "codegen/async.h"
 #include "codegen/pipe.h"
 
+/* Of arguments and of what the code cannot reach, read and written: LLVM's MemoryEffects as a number. */
+#define ASKED_MEMORY 15
+
 struct GpJoin {
     LLVMBasicBlockRef block;
     GpValue *const *values; /* results of an instruction or parameters of a region */
@@ -169,16 +172,88 @@ static void emit_block(GpEmit *e, const GpInst *inst) {
     enter_exit(e, exit);
 }
 
+/* ---- CPU: whether the launch is stopped ---------------------------------------------------- */
+
+LLVMValueRef gp_emit_stopped(GpEmit *e) {
+    LLVMTypeRef ptr = LLVMPointerTypeInContext(e->ctx, 0), bit = LLVMInt1TypeInContext(e->ctx);
+    LLVMTypeRef type = LLVMFunctionType(bit, &ptr, 1, false);
+    LLVMValueRef fn = LLVMGetNamedFunction(e->module, "gp_stopped");
+    if (!fn) {
+        fn = LLVMAddFunction(e->module, "gp_stopped", type);
+        LLVMAddAttributeAtIndex(fn, GP_LLVM_FUNCTION, gp_llvm_attr(e->llvm, "nounwind", 0));
+        LLVMAddAttributeAtIndex(fn, GP_LLVM_FUNCTION, gp_llvm_attr(e->llvm, "memory", ASKED_MEMORY));
+        LLVMAddAttributeAtIndex(fn, LLVMAttributeReturnIndex, gp_llvm_attr(e->llvm, "zeroext", 0));
+    }
+    return LLVMBuildCall2(e->b, type, fn, &e->stop, 1, "");
+}
+
+static bool has_loop(const GpRegion *r) {
+    for (const GpInst *i = r->first; i; i = i->next) {
+        if (i->op == GpOp_Loop || i->op == GpOp_For)
+            return true;
+        for (uint32_t k = 0; k < i->region_count; k++)
+            if (has_loop(i->regions[k]))
+                return true;
+    }
+    return false;
+}
+
+/* An innermost loop of a thread's code asks seldom, so that its turns cost little more; other turns take
+** longer. An innermost `for` of a thread's code, which may be vectorised, asks between strips instead: 0. */
+static uint32_t turns_between(const GpEmit *e, const GpInst *loop) {
+    bool is_long = e->is_tile || has_loop(loop->regions[0]);
+    return is_long ? 64 : loop->op == GpOp_Loop ? 4096 : 0;
+}
+
+/* Where a loop counts its turns; NULL: it does not ask. */
+static LLVMValueRef start_asking(GpEmit *e, const GpInst *loop) {
+    if (!e->stop || !turns_between(e, loop))
+        return NULL;
+    LLVMValueRef turns = gp_emit_alloca(e, LLVMInt32TypeInContext(e->ctx), 1, 4);
+    LLVMBuildStore(e->b, gp_emit_i32(e, 0), turns);
+    e->asks_stop = true;
+    return turns;
+}
+
+/* What is stopped ends the thread or block here. */
+static void leave_if_stopped(GpEmit *e) {
+    LLVMBasicBlockRef end = gp_emit_block(e, "stopped"), on = gp_emit_block(e, "go");
+    LLVMBuildCondBr(e->b, gp_emit_stopped(e), end, on);
+    gp_emit_at(e, end);
+    LLVMBuildRetVoid(e->b);
+    gp_emit_at(e, on);
+}
+
+static void ask(GpEmit *e, const GpInst *loop, LLVMValueRef turns) {
+    if (!turns)
+        return;
+    LLVMBasicBlockRef asked = gp_emit_block(e, "ask"), turn = gp_emit_block(e, "turn");
+    LLVMValueRef count = LLVMBuildLoad2(e->b, LLVMInt32TypeInContext(e->ctx), turns, "");
+    count = LLVMBuildAdd(e->b, count, gp_emit_i32(e, 1), "");
+    LLVMBuildStore(e->b, count, turns);
+    LLVMValueRef rest = LLVMBuildAnd(e->b, count, gp_emit_i32(e, turns_between(e, loop) - 1), "");
+    LLVMValueRef goes_on = LLVMBuildICmp(e->b, LLVMIntNE, rest, gp_emit_i32(e, 0), "");
+    gp_emit_likely(e, LLVMBuildCondBr(e->b, goes_on, turn, asked));
+    gp_emit_at(e, asked);
+    leave_if_stopped(e);
+    LLVMBuildBr(e->b, turn);
+    gp_emit_at(e, turn);
+}
+
+/* ---- loops --------------------------------------------------------------------------------- */
+
 static void emit_loop(GpEmit *e, const GpInst *inst) {
     const GpRegion *body = inst->regions[0];
     GpJoin *head = make_join(e, "loop", body->params, body->param_count, NULL);
     GpJoin *exit = make_join(e, "endloop", inst->results, inst->result_count, NULL);
     push_joins(e, inst, head, exit);
     gp_pipe_before_loop(e, inst, NULL);
+    LLVMValueRef turns = start_asking(e, inst);
     jump(e, head, inst->operands);
     head->is_loop = true;
     gp_emit_at(e, head->block);
     bind_join(e, head);
+    ask(e, inst, turns);
     gp_emit_region(e, body);
     enter_exit(e, exit);
 }
@@ -204,21 +279,64 @@ typedef struct Counters {
     LLVMValueRef k, i;
 } Counters;
 
-static Counters make_counters(GpEmit *e, const GpInst *inst, LLVMBasicBlockRef before) {
-    LLVMTypeRef type = gp_emit_type(e, inst->operands[0]->type->elem);
-    LLVMValueRef zero = LLVMConstNull(type), lower = gp_emit_get(e, inst->operands[0]);
-    Counters c = {LLVMBuildPhi(e->b, type, ""), LLVMBuildPhi(e->b, type, "i")};
-    LLVMAddIncoming(c.k, &zero, &before, 1);
-    LLVMAddIncoming(c.i, &lower, &before, 1);
+static void set_counters(Counters c, Counters to, LLVMBasicBlockRef from) {
+    LLVMAddIncoming(c.k, &to.k, &from, 1);
+    LLVMAddIncoming(c.i, &to.i, &from, 1);
+}
+
+static Counters make_counters(GpEmit *e, Counters first, LLVMBasicBlockRef before) {
+    Counters c = {LLVMBuildPhi(e->b, LLVMTypeOf(first.k), ""), LLVMBuildPhi(e->b, LLVMTypeOf(first.i), "i")};
+    set_counters(c, first, before);
     return c;
 }
 
 static void step_counters(GpEmit *e, const GpInst *inst, Counters c) {
-    LLVMBasicBlockRef here = LLVMGetInsertBlock(e->b);
     LLVMValueRef k = LLVMBuildNUWAdd(e->b, c.k, LLVMConstInt(LLVMTypeOf(c.k), 1, false), "");
     LLVMValueRef i = LLVMBuildAdd(e->b, c.i, gp_emit_get(e, inst->operands[2]), "");
-    LLVMAddIncoming(c.k, &k, &here, 1);
-    LLVMAddIncoming(c.i, &i, &here, 1);
+    set_counters(c, (Counters){k, i}, LLVMGetInsertBlock(e->b));
+}
+
+/* ---- a `for` in strips ----------------------------------------------------------------------- */
+
+#define STRIP ((uint64_t)1 << 16) /* turns */
+
+/* A loop around a `for` whose turns are a strip's. */
+typedef struct Strips {
+    GpJoin *join; /* NULL: there is only one */
+    Counters first;
+    LLVMValueRef end; /* of the strip's turns */
+} Strips;
+
+static Strips open_strips(GpEmit *e, const GpInst *inst, LLVMValueRef turns) {
+    LLVMTypeRef type = LLVMTypeOf(turns);
+    Strips s = {NULL, {LLVMConstNull(type), gp_emit_get(e, inst->operands[0])}, turns};
+    if (!e->stop || turns_between(e, inst) || LLVMIsConstant(turns) || LLVMGetIntTypeWidth(type) < 32)
+        return s;
+    s.join = make_join(e, "strip", gp_loop_params(inst), inst->result_count, NULL);
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(e->b);
+    jump(e, s.join, gp_loop_starts(inst));
+    gp_emit_at(e, s.join->block);
+    s.first = make_counters(e, s.first, before);
+    bind_join(e, s.join);
+    LLVMValueRef left = LLVMBuildSub(e->b, turns, s.first.k, ""), most = LLVMConstInt(type, STRIP, false);
+    LLVMValueRef is_last = LLVMBuildICmp(e->b, LLVMIntULE, left, most, "");
+    s.end = LLVMBuildNUWAdd(e->b, s.first.k, LLVMBuildSelect(e->b, is_last, left, most, ""), "");
+    e->asks_stop = true;
+    return s;
+}
+
+/* Behind a strip: on to the next unless it was the last. */
+static void next_strip(GpEmit *e, const Strips *s, Counters c, LLVMValueRef turns) {
+    if (!s->join)
+        return;
+    LLVMBasicBlockRef more = gp_emit_block(e, "more"), last = gp_emit_block(e, "last");
+    LLVMValueRef is_last = LLVMBuildICmp(e->b, LLVMIntUGE, c.k, turns, "");
+    gp_emit_likely(e, LLVMBuildCondBr(e->b, is_last, last, more));
+    gp_emit_at(e, more);
+    leave_if_stopped(e);
+    set_counters(s->first, c, LLVMGetInsertBlock(e->b));
+    jump(e, s->join, s->join->values);
+    gp_emit_at(e, last);
 }
 
 /* head: any turn left? -> turn: the body -> next: step, back to head. A tile on the CPU has one
@@ -236,15 +354,18 @@ static void emit_for(GpEmit *e, const GpInst *inst) {
     push_joins(e, inst, next, exit);
     gp_async_fill(e, inst, turns);
     gp_pipe_before_loop(e, inst, turns);
-    jump(e, head, gp_loop_starts(inst));
+    LLVMValueRef asked = start_asking(e, inst);
+    Strips strips = open_strips(e, inst, turns);
+    jump(e, head, strips.join ? carried : gp_loop_starts(inst));
     LLVMBasicBlockRef before = LLVMGetInsertBlock(e->b);
 
     gp_emit_at(e, head->block);
-    Counters c = make_counters(e, inst, before);
-    LLVMBuildCondBr(e->b, LLVMBuildICmp(e->b, LLVMIntULT, c.k, turns, ""), turn, done);
+    Counters c = make_counters(e, strips.first, before);
+    LLVMBuildCondBr(e->b, LLVMBuildICmp(e->b, LLVMIntULT, c.k, strips.end, ""), turn, done);
     gp_emit_at(e, turn);
     bind_join(e, head);
     gp_emit_set(e, body->params[0], c.i);
+    ask(e, inst, asked);
     gp_async_turn(e, inst, c.k, c.i, turns);
     gp_pipe_turn(e, inst, c.k);
     gp_emit_region(e, body);
@@ -253,6 +374,7 @@ static void emit_for(GpEmit *e, const GpInst *inst) {
     jump(e, head, carried);
     gp_emit_at(e, done);
     bind_join(e, head);
+    next_strip(e, &strips, c, turns);
     jump(e, exit, carried);
     enter_exit(e, exit);
 }

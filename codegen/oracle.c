@@ -7,8 +7,8 @@ typedef struct Oracle {
 } Oracle;
 
 static void run_oracle(void *self, const uint8_t *params, const GpGrid *grid, uint64_t first,
-                       uint64_t count) {
-    gp_interp_run(((const Oracle *)self)->fn, params, grid, first, count);
+                       uint64_t count, GpStop *stop) {
+    gp_interp_run(((const Oracle *)self)->fn, params, grid, first, count, stop);
 }
 
 static void release_oracle(void *self) { gp_arena_free(((Oracle *)self)->arena); }

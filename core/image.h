@@ -93,9 +93,9 @@ typedef struct GpShare {
 } GpShare;
 
 /* Runs blocks [first, first + count) of the grid, in linear order x fastest. `params` is the
-** parameter block. Re-entrant: the thread pool calls it from several threads at once. */
+** parameter block. Re-entrant: the thread pool calls it from several threads at once. Ends early when `stop` is. */
 typedef void (*GpCpuEntry)(void *self, const uint8_t *params, const GpGrid *grid, uint64_t first,
-                           uint64_t count);
+                           uint64_t count, GpStop *stop);
 
 typedef enum GpImageKind { GpImage_Ptx, GpImage_Cpu } GpImageKind;
 

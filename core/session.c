@@ -1,6 +1,7 @@
 /* The session: allocator with its accounting and test failure, hooks, log. */
 #include "core/session.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "core/str.h"
@@ -62,6 +63,14 @@ void *gp_try_calloc(GpSession *s, size_t size) {
 
 bool gp_interrupted(GpSession *s) {
     return s->hooks.interrupted && s->hooks.interrupted(s->hooks.ud);
+}
+
+bool gp_stopped(GpStop *stop) {
+    if (!stop)
+        return false;
+    if (!atomic_load_explicit(&stop->is_stopped, memory_order_relaxed) && gp_interrupted(stop->session))
+        atomic_store(&stop->is_stopped, true);
+    return atomic_load_explicit(&stop->is_stopped, memory_order_relaxed);
 }
 
 void gp_log(GpSession *s, const char *fmt, ...) {

@@ -53,6 +53,13 @@ GpStatus gp_protect(GpSession *s, void (*fn)(GpSession *s, void *ud), void *ud);
 GP_NORETURN void gp_throw(GpSession *s, GpStatus status);
 
 bool gp_interrupted(GpSession *s);
+
+/* Work that one interrupt ends, on as many threads as it has: a host may answer that question once. */
+typedef struct GpStop {
+    GpSession *session;
+    _Atomic bool is_stopped;
+} GpStop;
+bool gp_stopped(GpStop *stop); /* asks the host; NULL: nothing stops it */
 GP_PRINTF(2, 3) void gp_log(GpSession *s, const char *fmt, ...);
 
 #endif

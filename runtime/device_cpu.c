@@ -13,7 +13,7 @@
 #define LARGE ((uint64_t)1 << 20) /* from here on straight from the kernel, untouched */
 #define ALIGNMENT 64
 #define HUGE_PAGE ((uint64_t)2 << 20)
-#define ORACLE_CHUNKS 64
+#define ORACLE_BLOCKS 64 /* between two questions whether to stop */
 
 static GpStatus alloc(GpDevice *d, uint64_t bytes, uint64_t *address) {
     if (bytes > d->info.memory || d->used > d->info.memory - bytes)
@@ -90,12 +90,13 @@ static void fill_row(char *at, uint64_t count, uint64_t value, uint8_t bytes) {
     }
 }
 
-static void fill_parts(void *ud, uint64_t first, uint64_t count) {
+static void fill_parts(void *ud, uint64_t first, uint64_t count, GpStop *stop) {
+    (void)stop;
     const FillJob *job = ud;
     const GpFill *f = job->fill;
     uint64_t start = first * job->part;
-    uint64_t stop = GP_MIN((first + count) * job->part, f->width);
-    fill_row((char *)(uintptr_t)f->to + start * f->bytes, stop - start, f->value, f->bytes);
+    uint64_t end = GP_MIN((first + count) * job->part, f->width);
+    fill_row((char *)(uintptr_t)f->to + start * f->bytes, end - start, f->value, f->bytes);
 }
 
 /* NULL for the oracle, which has no pool, and when memory ran out. */
@@ -122,10 +123,10 @@ static GpStatus fill(GpStream *s, const GpFill *f, GpDiags *diags) {
     return GpStatus_Ok;
 }
 
-static void run_blocks(void *ud, uint64_t first, uint64_t count) {
+static void run_blocks(void *ud, uint64_t first, uint64_t count, GpStop *stop) {
     const GpLaunch *l = ud;
     const GpImage *image = l->exec->image;
-    image->cpu_entry(image->cpu_self, l->params, &l->grid, first, count);
+    image->cpu_entry(image->cpu_self, l->params, &l->grid, first, count, stop);
 }
 
 static GpStatus launch(GpStream *s, const GpLaunch *l, GpDiags *diags) {
@@ -137,13 +138,10 @@ static GpStatus launch(GpStream *s, const GpLaunch *l, GpDiags *diags) {
         return pool ? gp_threadpool_run(pool, blocks, run_blocks, &job)
                     : gp_report_no_memory(diags);
     }
-    uint64_t chunk = GP_MAX(blocks / ORACLE_CHUNKS, (uint64_t)1);
-    for (uint64_t first = 0; first < blocks; first += chunk) {
-        if (gp_interrupted(d->rt->session))
-            return GpStatus_Interrupted;
-        run_blocks(&job, first, GP_MIN(chunk, blocks - first));
-    }
-    return GpStatus_Ok;
+    GpStop stop = {.session = d->rt->session};
+    for (uint64_t first = 0; first < blocks && !gp_stopped(&stop); first += ORACLE_BLOCKS)
+        run_blocks(&job, first, GP_MIN((uint64_t)ORACLE_BLOCKS, blocks - first), &stop);
+    return stop.is_stopped ? GpStatus_Interrupted : GpStatus_Ok;
 }
 
 static GpStatus graph_make(GpGraph *g, GpDiags *diags) {

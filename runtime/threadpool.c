@@ -9,6 +9,7 @@
 
 #define CACHE_LINE 64
 #define CHUNKS_PER_SHARE 16
+#define MOST_BLOCKS      UINT64_C(1024) /* between two questions whether to stop */
 #define SPINS 2000
 #define JOB_ACTIVE UINT64_C(0xffff) /* workers at it */
 #define JOB_OPEN (UINT64_C(1) << 16)
@@ -36,7 +37,8 @@ struct GpThreadPool {
     ** that the caller can close the job and need not wait for workers that slept through it. */
     _Atomic uint64_t job;
     _Atomic uint32_t sleepers;
-    _Atomic bool is_stopping, is_interrupted;
+    _Atomic bool is_stopping;
+    GpStop stop; /* of the job */
     GpBlocksFn fn;
     void *ud;
     Share *shares;
@@ -67,7 +69,7 @@ GpThreadPool *gp_threadpool_new(GpSession *s, uint32_t threads) {
     GpThreadPool *pool = GP_TRY_NEW(s, GpThreadPool);
     if (!pool)
         return NULL;
-    *pool = (GpThreadPool){.session = s, .threads = threads};
+    *pool = (GpThreadPool){.session = s, .threads = threads, .stop = {.session = s}};
     pool->share_block = gp_try_calloc(s, sizeof(Share) * threads + CACHE_LINE);
     pool->workers = gp_try_calloc(s, sizeof(Worker) * threads);
     pthread_mutex_init(&pool->lock, NULL);
@@ -103,14 +105,12 @@ void gp_threadpool_free(GpThreadPool *pool, bool is_forked) {
 
 /* Takes chunks of one share until it is empty. */
 static void run_share(GpThreadPool *pool, Share *share) {
-    while (!atomic_load_explicit(&pool->is_interrupted, memory_order_relaxed)) {
+    while (!gp_stopped(&pool->stop)) {
         uint64_t first =
             atomic_fetch_add_explicit(&share->next, share->chunk, memory_order_relaxed);
         if (first >= share->end)
             return;
-        pool->fn(pool->ud, first, GP_MIN(share->chunk, share->end - first));
-        if (gp_interrupted(pool->session))
-            atomic_store(&pool->is_interrupted, true);
+        pool->fn(pool->ud, first, GP_MIN(share->chunk, share->end - first), &pool->stop);
     }
 }
 
@@ -200,7 +200,7 @@ static void split(GpThreadPool *pool, uint64_t blocks) {
         uint64_t count = blocks / threads + (i < blocks % threads);
         Share *share = &pool->shares[i];
         share->end = first + count;
-        share->chunk = GP_MAX(count / CHUNKS_PER_SHARE, (uint64_t)1);
+        share->chunk = GP_MIN(GP_MAX(count / CHUNKS_PER_SHARE, UINT64_C(1)), MOST_BLOCKS);
         atomic_store_explicit(&share->next, first, memory_order_relaxed);
         first += count;
     }
@@ -238,7 +238,7 @@ GpStatus gp_threadpool_run(GpThreadPool *pool, uint64_t blocks, GpBlocksFn fn, v
         return GpStatus_Ok;
     pool->fn = fn;
     pool->ud = ud;
-    atomic_store(&pool->is_interrupted, false);
+    atomic_store(&pool->stop.is_stopped, false);
     split(pool, blocks);
     bool is_parallel = blocks > 1 && pool->threads > 1;
     if (is_parallel && !pool->is_started)
@@ -249,5 +249,5 @@ GpStatus gp_threadpool_run(GpThreadPool *pool, uint64_t blocks, GpBlocksFn fn, v
     run_job(pool, 0);
     if (is_parallel)
         close_job(pool);
-    return atomic_load(&pool->is_interrupted) ? GpStatus_Interrupted : GpStatus_Ok;
+    return atomic_load(&pool->stop.is_stopped) ? GpStatus_Interrupted : GpStatus_Ok;
 }

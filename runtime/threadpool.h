@@ -11,7 +11,8 @@
 
 typedef struct GpThreadPool GpThreadPool;
 
-typedef void (*GpBlocksFn)(void *ud, uint64_t first, uint64_t count);
+/* `stop` is the job's. */
+typedef void (*GpBlocksFn)(void *ud, uint64_t first, uint64_t count, GpStop *stop);
 
 /* `threads` counts the caller and is at least 1. NULL when out of memory. */
 GP_NODISCARD GpThreadPool *gp_threadpool_new(GpSession *s, uint32_t threads);

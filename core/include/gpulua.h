@@ -71,7 +71,8 @@ typedef struct gpulua_config {
     void (*log)(void *ud, const char *text, size_t len);
     /* Text that scripts and kernels print through gpulua, and notices. NULL: dropped. */
     void (*write)(void *ud, const char *text, size_t len);
-    /* Polled in long waits and compiles; non-zero stops them with GPULUA_E_INTERRUPTED. */
+    /* Polled in long waits, compiles and kernels on the CPU, on any thread; non-zero stops them with
+    ** GPULUA_E_INTERRUPTED. */
     int (*interrupted)(void *ud);
     void *hook_ud;
     const char *device;      /* "auto" (NULL), "cpu", "cuda", "cuda:1" */
@@ -100,7 +101,7 @@ GPULUA_API struct lua_State *gpulua_lua(gpulua_state *g);
 GPULUA_API gpulua_status gpulua_run_file(gpulua_state *g, const char *path);
 GPULUA_API gpulua_status gpulua_run_string(gpulua_state *g, const char *text, size_t len,
                                            const char *chunk_name);
-/* Makes long waits of g return GPULUA_E_INTERRUPTED. Any thread; async-signal-safe. */
+/* Makes long waits and kernels on the CPU end with GPULUA_E_INTERRUPTED. Any thread; async-signal-safe. */
 GPULUA_API void gpulua_interrupt(gpulua_state *g);
 
 /* ---- Diagnostics of the last call ------------------------------------------------------- */

@@ -100,7 +100,7 @@ GpFlow gp_interp_If(GpInterp *in, const GpInst *inst) {
 }
 
 static void count_turn(GpInterp *in) {
-    if (++in->turns % TURNS_BETWEEN_QUESTIONS == 0 && gp_interrupted(&in->session))
+    if (++in->turns % TURNS_BETWEEN_QUESTIONS == 0 && gp_stopped(in->stop))
         gp_throw(&in->session, GpStatus_Interrupted);
 }
 
@@ -314,8 +314,8 @@ static void run_blocks(GpSession *s, void *ud) {
 /* An entry of a CPU kernel has no way to report that memory ran out, and a run that was cut short
 ** would give wrong numbers, so running out is a bug here. An interrupt is the host's own wish. */
 void gp_interp_run(const GpIrFn *fn, const uint8_t *params, const GpGrid *grid, uint64_t first,
-                   uint64_t count) {
-    Run run = {.in = {.fn = fn, .grid = grid}, .params = params, .first = first, .count = count};
+                   uint64_t count, GpStop *stop) {
+    Run run = {.in = {.fn = fn, .grid = grid, .stop = stop}, .params = params, .first = first, .count = count};
     const GpSession *host = gp_arena_session(fn->arena);
     gp_session_init(&run.in.session, NULL, NULL, &host->hooks);
     run.in.printed.session = &run.in.session;

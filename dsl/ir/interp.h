@@ -20,6 +20,7 @@ typedef struct GpInterpSlot {
 
 typedef struct GpInterp {
     const GpIrFn *fn;
+    GpStop *stop;
     GpSession session; /* its own: runs of several threads share nothing that changes */
     GpArena *arena;
     /* By value id: its elements, row-major; one for a scalar. An address is in `u`, and so is

@@ -368,9 +368,8 @@ void gp_ir_run_passes(GpIrFn *fn, GpPassStage stage);
 
 /* The oracle: runs IR as it was instantiated, no optimizing pass applied. Same signature and
 ** parameter block as a compiled CPU kernel, so it can stand behind a GpImage. Threads of a block run one after
-** another. Uses the host's malloc, not the session, so several threads may call it at once;
-** ends early when the host's `interrupted` hook says so. */
+** another. Uses the host's malloc, not the session, so several threads may call it at once. */
 void gp_interp_run(const GpIrFn *fn, const uint8_t *params, const GpGrid *grid, uint64_t first,
-                   uint64_t count);
+                   uint64_t count, GpStop *stop);
 
 #endif

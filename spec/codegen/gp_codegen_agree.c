@@ -125,7 +125,7 @@ static GpMailbox run_launch(const GpImage *image, const Launch *l, uint8_t *cons
     GpMailbox box = {0};
     uint64_t blocks = (uint64_t)l->grid.grid[0] * l->grid.grid[1] * l->grid.grid[2];
     pack_launch(image, l, memory, (uint8_t *)block, &box);
-    image->cpu_entry(image->cpu_self, (const uint8_t *)block, &l->grid, 0, blocks);
+    image->cpu_entry(image->cpu_self, (const uint8_t *)block, &l->grid, 0, blocks, NULL);
     return box;
 }
 

@@ -75,7 +75,7 @@ static void *run(void *ud) {
     const Work *w = ud;
     size_t at = w->first * w->size;
     if (w->image)
-        w->image->cpu_entry(w->image->cpu_self, w->params, &w->grid, w->first, w->count);
+        w->image->cpu_entry(w->image->cpu_self, w->params, &w->grid, w->first, w->count, NULL);
     else
         w->kind->loop(w->arrays[0] + at, w->arrays[1] + at, w->arrays[2] + at, w->count * w->size);
     return NULL;

@@ -233,7 +233,7 @@ static void run_image(const GpImage *image, uint8_t *const *memory, int64_t coun
     for (uint32_t i = 0; i <= OPERANDS; i++)
         l.shape[i] = (GpShape){{count}, 1};
     pack_launch(image, &l, memory, (uint8_t *)block, &mailbox);
-    image->cpu_entry(image->cpu_self, (const uint8_t *)block, &l.grid, 0, blocks);
+    image->cpu_entry(image->cpu_self, (const uint8_t *)block, &l.grid, 0, blocks, NULL);
 }
 
 /* Distance in units of the last place of `elem`'s type; equal NaNs are 0. */

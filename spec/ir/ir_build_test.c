@@ -228,7 +228,7 @@ static void *count_blocks(void *ud) {
     Counter *c = ud;
     uint8_t params[8];
     memcpy(params, &c->count, sizeof params);
-    gp_interp_run(c->fn, params, &(GpGrid){{BLOCKS, 1, 1}, {1, 1, 1}}, 0, BLOCKS);
+    gp_interp_run(c->fn, params, &(GpGrid){{BLOCKS, 1, 1}, {1, 1, 1}}, 0, BLOCKS, NULL);
     return NULL;
 }
 

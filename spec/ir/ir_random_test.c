@@ -324,7 +324,7 @@ static void run(const GpIrFn *fn, bool flag, World *world, World **now) {
         float x;
         bool flag;
     } params = {world->memory, world->tensor, {ROWS, COLUMNS}, {COLUMNS, 1}, 3, 1.5f, flag};
-    gp_interp_run(fn, (const uint8_t *)&params, &(GpGrid){{1, 1, 1}, {1, 1, 1}}, 0, 1);
+    gp_interp_run(fn, (const uint8_t *)&params, &(GpGrid){{1, 1, 1}, {1, 1, 1}}, 0, 1, NULL);
 }
 
 static bool is_same_memory(const void *a, const void *b, size_t len) {

@@ -211,7 +211,7 @@ static void run_once(Tool *t, GpText *out) {
         memcpy(a->memory, a->before, (size_t)a->count * gp_elem_info[a->elem].bytes);
     }
     const uint32_t *g = t->grid.grid;
-    gp_interp_run(t->fn, pack(t), &t->grid, 0, (uint64_t)g[0] * g[1] * g[2]);
+    gp_interp_run(t->fn, pack(t), &t->grid, 0, (uint64_t)g[0] * g[1] * g[2], NULL);
     print_result(t, out);
 }
 

@@ -129,7 +129,7 @@ static void launch(Run *r, const char *kernel, const Arg *args, uint32_t count) 
     GpGrid grid;
     memcpy(grid.grid, inst->grid, sizeof grid.grid);
     memcpy(grid.block, inst->block, sizeof grid.block);
-    gp_interp_run(fn, block, &grid, 0, grid.grid[0]);
+    gp_interp_run(fn, block, &grid, 0, grid.grid[0], NULL);
     gp_arena_free(arena);
 }
 

@@ -314,3 +314,54 @@ describe("a process", function()
     assert(output:find "\nkept\nempty\n$", output)
   end)
 end)
+
+-- One SIGINT ends a kernel that would not end, as it ends Lua code, and what comes after runs.
+describe("an interrupt", function()
+  local KERNELS = [[
+    #[kernel] fn forever(mut z: DisjointSlice<f32>) { loop {} }
+    #[kernel] fn repeated(n: u32, mut z: DisjointSlice<f32>) {
+        let mut i = 0;
+        while i < n { i = (i + 1) % 5; }
+        if let Some(o) = z.get_mut(thread::index_1d()) { *o = i as f32; }
+    }
+    #[kernel] fn counted(n: u64, mut z: DisjointSlice<f32>) {
+        let mut s = 0.0f32;
+        for i in 0..n { s = s * 0.5 + i as f32; }
+        if let Some(o) = z.get_mut(thread::index_1d()) { *o = s; }
+    }
+    #[kernel] fn nested(n: u32, mut z: DisjointSlice<f32>) {
+        let mut s = 0.0f32;
+        for i in 0..n { for j in 0..n { s = s * 0.5 + (i ^ j) as f32; } }
+        if let Some(o) = z.get_mut(thread::index_1d()) { *o = s; }
+    }
+    #[kernel] fn short(mut z: DisjointSlice<f32>) {
+        if let Some(o) = z.get_mut(thread::index_1d()) { *o = (*o).sin(); }
+    }
+    #[tile] fn tiles(z: &mut Tensor<f32, {[16]}>) {
+        let mut t = z.load();
+        for i in 0..2000000000 { for j in 0..2000000000 { t = t * 0.5 + z.load(); } }
+        z.store(t);
+    }
+  ]]
+  local LAUNCHES = {
+    { "cpu", "k.forever(z)" }, { "cpu", "k.repeated(5, z)" }, { "cpu", "k.counted(1 << 62, z)" },
+    { "cpu", "k.nested(0xffffffff, z)" }, { "cpu", "k.short:with { grid = 2000000000 }(z)" },
+    { "cpu", "k.tiles(z:tiles { 16 })" }, { "interp", "k.forever(z)" },
+    { "interp", "k.short:with { grid = 2000000000 }(z)" },
+  }
+  for _, launch in ipairs(LAUNCHES) do
+    it(("ends %s on %s"):format(launch[2], launch[1]), function()
+      local environment = ("GPULUA_DEVICE=%s timeout --foreground --preserve-status -s INT 1"):format(launch[1])
+      local output, status = run(environment, ([[
+        local gpu = require "gpulua"
+        local k, z = gpu.kernels [==[%s]==], gpu.zeros { 4096 }
+        print(xpcall(function() return %s:sync() end, debug.traceback))
+        k.repeated(1, z):sync()
+        print(z[1], os.clock() < 20)
+      ]]):format(KERNELS, launch[2]))
+      assert.are.equal(0, status, output)
+      assert(output:find("^false\tinterrupted!\nstack traceback:\n\t%[C%]: in method 'sync'\n"), output)
+      assert(output:find "\n1.0\ttrue\n$", output)
+    end)
+  end
+end)

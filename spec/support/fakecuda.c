@@ -217,7 +217,7 @@ static void run_launch(const Work *w) {
         return;
     }
     GpGrid grid = {{(uint32_t)w->blocks, 1, 1}, {1, 1, 1}};
-    test_scale(NULL, (const uint8_t *)&p, &grid, 0, w->blocks);
+    test_scale(NULL, (const uint8_t *)&p, &grid, 0, w->blocks, NULL);
 }
 
 static void run_until_stamp(GpCuEvent e, GpCuStream source, uint64_t stamp) {

@@ -25,8 +25,8 @@ static inline void test_fail(GpMailbox *box, uint32_t site, uint64_t block, int6
 
 /* out[i] = in[i] * by. Past the end of either a failed check, as compiled kernels have it. */
 static inline void test_scale(void *self, const uint8_t *params, const GpGrid *grid,
-                              uint64_t first, uint64_t count) {
-    (void)self;
+                              uint64_t first, uint64_t count, GpStop *stop) {
+    (void)self, (void)stop;
     (void)grid;
     TestParams p;
     memcpy(&p, params, offsetof(TestParams, by) + sizeof p.by);

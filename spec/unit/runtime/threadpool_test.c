@@ -8,8 +8,8 @@
 
 static _Atomic int counts[MAX_BLOCKS];
 
-static void count_blocks(void *ud, uint64_t first, uint64_t count) {
-    (void)ud;
+static void count_blocks(void *ud, uint64_t first, uint64_t count, GpStop *stop) {
+    (void)ud, (void)stop;
     for (uint64_t i = first; i < first + count; i++)
         atomic_fetch_add(&counts[i], 1);
 }
