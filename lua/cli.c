@@ -283,12 +283,23 @@ static void name_kernel_file(lua_State *L, const char *path) {
     lua_pushfstring(L, "'%s' is a kernel file: gpulua check %s", path, path);
 }
 
+/* A misspelt command in the place of a script that is not there. */
+static void name_command(lua_State *L, const char *word) {
+    const char *near = gp_cmd_similar(word);
+    if (!near)
+        return;
+    lua_pushfstring(L, " (did you mean `gpulua %s`?)", near);
+    lua_concat(L, 2);
+}
+
 static bool run_script(lua_State *L, char **argv, int script) {
     const char *path = argv[script];
     bool is_stdin = strcmp(path, "-") == 0 && strcmp(argv[script - 1], "--") != 0;
     int status = luaL_loadfile(L, is_stdin ? NULL : path);
     if (status == LUA_ERRSYNTAX)
         name_kernel_file(L, path);
+    if (status == LUA_ERRFILE && !is_stdin)
+        name_command(L, path);
     if (status == LUA_OK) {
         int count = push_args(L);
         status = gp_cli_call(L, count, LUA_MULTRET);

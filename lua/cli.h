@@ -16,6 +16,8 @@ typedef struct GpCommand {
     const char *doc;
 } GpCommand;
 extern const GpCommand gp_commands[]; /* NULL name ends it */
+/* The command's name that a word nearly is; NULL: none. */
+const char *gp_cmd_similar(const char *word);
 
 int gp_cmd_check(gpulua_state *g, int argc, char **argv);
 int gp_cmd_emit(gpulua_state *g, int argc, char **argv);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "lua/cli.h"
+#include "lua/lsimilar.h"
 
 const GpCommand gp_commands[] = {
     {"check", gp_cmd_check, "check [--with NAME=VALUE,..] [--short | --json] [--parse-only] FILE..",
@@ -47,6 +48,13 @@ static const GpCommand *find_command(const char *name) {
     return NULL;
 }
 
+const char *gp_cmd_similar(const char *word) {
+    GpLuaSimilar s = {.wanted = word};
+    for (const GpCommand *c = gp_commands; c->name; c++)
+        gp_lua_consider(&s, c->name, strlen(c->name));
+    return s.name;
+}
+
 static void print_command(const char *before, const GpCommand *c) {
     printf("%sgpulua %s\n           %s\n", before, c->usage, c->doc);
 }
@@ -67,13 +75,19 @@ int gp_cmd_run(const GpCommand *command, gpulua_state *g, int argc, char **argv)
     return command->run(g, argc, argv);
 }
 
+static int report_no_command(const char *word) {
+    const char *near = gp_cmd_similar(word);
+    return near ? gp_cmd_usage("help", "no command is named '%s', but '%s' is", word, near)
+                : gp_cmd_usage("help", "no command is named '%s'", word);
+}
+
 int gp_cmd_help(gpulua_state *g, int argc, char **argv) {
     (void)g;
     if (argc > 2)
         return gp_cmd_usage("help", "unexpected '%s'", argv[2]);
     const GpCommand *one = argc == 2 ? find_command(argv[1]) : NULL;
     if (argc == 2 && !one)
-        return gp_cmd_usage("help", "no command is named '%s'", argv[1]);
+        return report_no_command(argv[1]);
     if (one) {
         print_command("usage: ", one);
         return EXIT_SUCCESS;
