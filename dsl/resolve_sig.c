@@ -1,6 +1,7 @@
 /* Generics, bounds, impl headers, fields and signatures: what the items of a crate declare, once
 ** their names are known. */
 #include "dsl/bind.h"
+#include "dsl/check_call.h"
 #include "dsl/resolve.h"
 
 /* A field that the items which may have generics have. */
@@ -507,12 +508,29 @@ static const char *other_track(const GpType *t, bool is_tile, bool is_unsafe) {
     gp_unreachable();
 }
 
+/* What a launch cannot pass, though functions of a kernel may take it. */
+static const char *instead_of_value(const GpType *t, bool is_tile) {
+    if (t->kind == GpTy_Char)
+        return "take a `u32`";
+    if (is_tile)
+        return "a launch passes tensors, numbers and, to `unsafe` kernels, pointers";
+    if (t->kind == GpTy_Tuple && t->arg_count)
+        return "a launch passes slices and numbers: take each element as a parameter, and make the tuple in the kernel";
+    if (t->kind == GpTy_Adt && t->def->kind == GpDef_Struct && !t->def->is_std)
+        return "a launch passes slices and numbers: take each field as a parameter, and make the struct in the kernel";
+    if (t->kind == GpTy_Array)
+        return "a launch passes slices and numbers: take a slice, `&[f32]`";
+    return "a launch passes slices, numbers and, to `unsafe` kernels, pointers";
+}
+
 /* What a launch can pass in its place; NULL for what a kernel may take. */
 static const char *instead_of(const GpType *t, bool is_tile, bool is_unsafe) {
     GpElem elem;
     bool is_ref = t->kind == GpTy_Ref;
     const GpType *inner = is_ref || t->kind == GpTy_RawPtr ? t->inner : t;
     GpParamForm form = gp_bind_form(t);
+    if (gp_fn_bound(t))
+        return "a launch passes no functions: call one of the module";
     if (form == GpParamForm_Pointer && inner->kind != GpTy_Param && !gp_bind_elem(inner, &elem))
         return "a pointer is to numbers";
     if (form != GpParamForm_Other || inner->kind == GpTy_Error)
@@ -526,9 +544,7 @@ static const char *instead_of(const GpType *t, bool is_tile, bool is_unsafe) {
         return "it is taken by value: `mut z: MappedPartitionMut<..>`";
     if (is_ref && (gp_bind_elem(inner, &elem) || inner->kind == GpTy_Param))
         return "a number is taken by value";
-    if (t->kind == GpTy_Char)
-        return "take a `u32`";
-    return is_tile ? "a launch passes tensors, numbers and, to `unsafe` kernels, pointers" : NULL;
+    return instead_of_value(is_ref ? inner : t, is_tile);
 }
 
 static void check_params(GpCollect *k, const GpDef *def) {
