@@ -249,6 +249,13 @@ static void check_strides(const TileCall *c) {
 static void check_slice(const TileCall *c) {
     GpDims x;
     uint8_t axis;
+    const GpType *from = gp_body_head(c->b, argument(c, 0)->type);
+    if (from->kind == GpTy_Ref && from->is_mut) {
+        GpDiag *d = gp_diag(c->b->c->diags, GpDiag_G0251, c->span, "a slice of a `&mut Tensor`");
+        gp_primary_label(d, "a `&mut Tensor` is the block's own tile");
+        gp_help(d, "`partition_mut(shape![..])` is the tile in smaller ones; a `&Tensor` may be sliced, and an `unsafe` kernel may write its `partition_full_mut(shape![..])`");
+        return;
+    }
     if (!dims_of(c, 0, &x) || !literal_axis(c, 1, x.rank, &axis))
         return;
     x.dim[axis] = gp_const_dynamic(c->b->c->types);

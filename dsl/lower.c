@@ -9,17 +9,18 @@
 /* ---- Reporting and types -------------------------------------------------------------------- */
 
 /* What follows the first refusal may only follow from it: the value is missing. */
-void gp_lower_refuse(GpLower *lo, GpSpan span, const char *fmt, ...) {
+GpDiag *gp_lower_refuse(GpLower *lo, GpSpan span, const char *fmt, ...) {
     if (lo->has_failed)
-        return;
+        return NULL;
     GpText text = {.session = lo->module->session};
     va_list args;
     va_start(args, fmt);
     gp_text_vprintf(&text, fmt, args);
     va_end(args);
     lo->has_failed = true;
-    gp_diag(lo->diags, GpDiag_G0251, span, gp_text_cstr(&text));
+    GpDiag *d = gp_diag(lo->diags, GpDiag_G0251, span, gp_text_cstr(&text));
     gp_text_free(&text);
+    return d;
 }
 
 void gp_lower_too_large(GpLower *lo, GpSpan span) {

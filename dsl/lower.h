@@ -130,7 +130,8 @@ typedef struct GpLower {
 
 /* ---- lower.c */
 /* A form that this version does not lower: G0251 naming it; one per instance. */
-GP_PRINTF(3, 4) void gp_lower_refuse(GpLower *lo, GpSpan span, const char *fmt, ...);
+/* G0251, once; NULL after another. */
+GP_PRINTF(3, 4) GpDiag *gp_lower_refuse(GpLower *lo, GpSpan span, const char *fmt, ...);
 /* The kernel grows or nests beyond what is compiled: G0252, once. */
 void gp_lower_too_large(GpLower *lo, GpSpan span);
 /* The type under the current substitution, with associated types found. */

@@ -129,12 +129,21 @@ GpVal gp_lower_PartitionPermuted(GpLower *lo, const GpLowerCall *call) {
     return pack(lo, call, &v);
 }
 
+/* Whether a tensor is the block's own tile is known of each, and not of what a branch chose. */
+static void refuse_joined(GpLower *lo, const GpLowerCall *call) {
+    GpDiag *d = gp_lower_refuse(lo, call->span, "`%s` of one tensor or another", call->def->name->name);
+    if (!d)
+        return;
+    gp_primary_label(d, "a branch decides which tensor this is");
+    gp_help(d, "call it in each branch, of the one tensor that is there");
+}
+
 bool gp_tile_own(GpLower *lo, const GpLowerCall *call, const GpValue *tensor, GpShape *own) {
     const GpType *t = call->args[0].type;
     while (t->kind == GpTy_Ref)
         t = t->inner;
     if (gp_map_has(&lo->joined, tensor))
-        gp_lower_refuse(lo, call->span, "a slice, an address or a block's own tile of one tensor or another");
+        refuse_joined(lo, call);
     if (tensor->inst || tensor->region != lo->fn->body)
         return false;
     *own = gp_lower_adt_shape(lo, t);
