@@ -1,7 +1,7 @@
-/* Operations on literals that cannot succeed, whatever the kernel is launched with: rustc denies
+/* Operations on constants that cannot succeed, whatever the kernel is launched with: rustc denies
 ** them where they are written (unconditional_panic, arithmetic_overflow), E0080 in constants.
 **
-** Only literals and operators on them are evaluated: what variables hold is the run's business. */
+** Only literals, constants and operators on them are evaluated: what variables hold is the run's business. */
 #include "dsl/check_body.h"
 
 /* An integer of a type: sign-extended when the type is signed. */
@@ -51,28 +51,65 @@ static bool apply(GpTok op, Value l, Value r, uint64_t *out) {
     return !wraps && is_in_range(l.type, *out);
 }
 
-/* False for what is no literal, and for what fails: its own node is reported. */
-static bool evaluate(GpNode *n, Value *out) {
-    n = gp_node_bare(n);
-    if (!n->type || !gp_body_is_int(n->type))
+static bool negate(Value v, uint64_t *out) {
+    *out = UINT64_C(0) - v.bits;
+    return is_signed(v.type) && as_signed(v.bits) != -as_signed(largest(v.type)) - 1;
+}
+
+enum { MOST_CONSTANTS = 16 }; /* one behind another: they may be defined by each other */
+
+static bool evaluate_as(GpNode *n, const GpType *type, uint32_t follow, Value *out);
+
+/* `-128i8`: its literal alone is no value of the type. */
+static bool evaluate_minus(GpNode *n, uint32_t follow, Value *out) {
+    GpNode *operand = gp_node_bare(GP_AS(Unary, n)->operand);
+    if (operand->kind != GpNode_Lit)
+        return evaluate_as(operand, out->type, follow, out) && negate(*out, &out->bits);
+    if (!gp_lit_int(operand, &out->bits))
         return false;
-    *out = (Value){n->type, 0};
+    out->bits = UINT64_C(0) - out->bits;
+    return is_in_range(out->type, out->bits);
+}
+
+/* The value of a constant: of the language's, and of as many others as are to be followed. An impl may have
+** another value than its trait. */
+static GpNode *constant_value(const GpNode *path, uint32_t follow) {
+    const GpDef *def = path->res && path->res->kind == GpRes_Def ? path->res->def : NULL;
+    if (!def || def->kind != GpDef_Const || def->parent->kind == GpDef_Trait || (!follow && !def->is_std))
+        return NULL;
+    return GP_AS(Const, def->node)->value;
+}
+
+/* False for what is no constant, and for what fails: its own node is reported. The type is that of nodes
+** which were not checked yet. */
+static bool evaluate_as(GpNode *n, const GpType *type, uint32_t follow, Value *out) {
+    n = gp_node_bare(n);
+    *out = (Value){n->type ? n->type : type, 0};
+    if (!out->type || !gp_body_is_int(out->type))
+        return false;
     if (n->kind == GpNode_Lit)
-        return gp_lit_int(n, &out->bits) && is_in_range(n->type, out->bits);
-    if (n->kind == GpNode_Unary && GP_AS(Unary, n)->op == GpTok_Minus) {
-        GpNode *lit = gp_node_bare(GP_AS(Unary, n)->operand);
-        if (lit->kind != GpNode_Lit || !gp_lit_int(lit, &out->bits))
-            return false;
-        out->bits = UINT64_C(0) - out->bits;
-        return is_in_range(n->type, out->bits);
+        return gp_lit_int(n, &out->bits) && is_in_range(out->type, out->bits);
+    if (n->kind == GpNode_Unary && GP_AS(Unary, n)->op == GpTok_Minus)
+        return evaluate_minus(n, follow, out);
+    if (n->kind == GpNode_PathExpr) {
+        GpNode *value = constant_value(n, follow);
+        return value && evaluate_as(value, out->type, follow ? follow - 1 : 0, out);
     }
     if (n->kind != GpNode_Binary)
         return false;
     GpAstBinary *o = GP_AS(Binary, n);
     Value l, r;
     bool is_arith = o->op == GpTok_Plus || o->op == GpTok_Minus || o->op == GpTok_Star;
-    return is_arith && evaluate(o->lhs, &l) && evaluate(o->rhs, &r) &&
-           apply(o->op, l, r, &out->bits);
+    return is_arith && evaluate_as(o->lhs, out->type, follow, &l) &&
+           evaluate_as(o->rhs, out->type, follow, &r) && apply(o->op, l, r, &out->bits);
+}
+
+/* What a condition asks of a constant may keep it from an operation: the user's constants are followed where
+** the value of another is nothing but operators. */
+static bool evaluate(const GpBody *b, GpNode *n, Value *out) {
+    GpNode *whole = b->fn->kind == GpDef_Const ? gp_node_bare(GP_AS(Const, b->fn->node)->value) : NULL;
+    bool is_plain = whole && (whole->kind == GpNode_Binary || whole->kind == GpNode_Unary);
+    return evaluate_as(n, NULL, is_plain ? MOST_CONSTANTS : 0, out);
 }
 
 /* `1_i32`, `u8::MAX` */
@@ -93,14 +130,14 @@ static void report(GpBody *b, GpNode *n, GpDiagCode code, const char *label) {
 
 static const char *operand_text(GpBody *b, GpNode *n) {
     Value v;
-    return evaluate(n, &v) ? value_text(b, v) : gp_body_text(b, n->span);
+    return evaluate(b, n, &v) ? value_text(b, v) : gp_body_text(b, n->span);
 }
 
 static void check_operation(GpBody *b, GpNode *n, GpNode *lhs, GpNode *rhs, GpTok op) {
     Value l, r;
     uint64_t result;
     bool is_rem = op == GpTok_Percent;
-    if (!lhs->type || !gp_body_is_int(lhs->type) || !evaluate(rhs, &r))
+    if (!lhs->type || !gp_body_is_int(lhs->type) || !evaluate(b, rhs, &r))
         return;
     if ((op == GpTok_Slash || is_rem) && r.bits == 0) {
         report(b, n, GpDiag_G0230,
@@ -113,7 +150,7 @@ static void check_operation(GpBody *b, GpNode *n, GpNode *lhs, GpNode *rhs, GpTo
         report(b, n, GpDiag_G0231,
                gp_arena_printf(b->c->arena, "attempt to shift %s by `%s`, which would overflow",
                                op == GpTok_Shl ? "left" : "right", value_text(b, r)));
-    } else if ((op == GpTok_Plus || op == GpTok_Minus || op == GpTok_Star) && evaluate(lhs, &l) &&
+    } else if ((op == GpTok_Plus || op == GpTok_Minus || op == GpTok_Star) && evaluate(b, lhs, &l) &&
                !apply(op, l, r, &result)) {
         report(b, n, GpDiag_G0231,
                gp_arena_printf(b->c->arena, "attempt to compute `%s %s %s`, which would overflow",
@@ -127,7 +164,7 @@ static void check_index(GpBody *b, GpNode *n) {
     Value at;
     int64_t count;
     if (!t || t->kind != GpTy_Array || !gp_const_value(t->count, &count) ||
-        !evaluate(ix->index, &at) || at.bits < (uint64_t)count)
+        !evaluate(b, ix->index, &at) || at.bits < (uint64_t)count)
         return;
     report(b, n, GpDiag_G0230,
            gp_arena_printf(b->c->arena,
@@ -135,9 +172,22 @@ static void check_index(GpBody *b, GpNode *n) {
                            (long long)count, (unsigned long long)at.bits));
 }
 
+static void check_minus(GpBody *b, GpNode *n) {
+    GpNode *operand = gp_node_bare(GP_AS(Unary, n)->operand);
+    Value v;
+    uint64_t result;
+    if (GP_AS(Unary, n)->op == GpTok_Minus && operand->kind != GpNode_Lit && evaluate(b, operand, &v) &&
+        is_signed(v.type) && !negate(v, &result))
+        report(b, n, GpDiag_G0231,
+               gp_arena_printf(b->c->arena, "attempt to negate `%s`, which would overflow",
+                               value_text(b, v)));
+}
+
 void gp_check_failing(GpBody *b, GpNode *n) {
     if (n->kind == GpNode_Binary)
         check_operation(b, n, GP_AS(Binary, n)->lhs, GP_AS(Binary, n)->rhs, GP_AS(Binary, n)->op);
+    else if (n->kind == GpNode_Unary)
+        check_minus(b, n);
     else if (n->kind == GpNode_Index)
         check_index(b, n);
 }
