@@ -225,10 +225,15 @@ static bool help_written(GpBody *b, GpDiag *d, GpSpan span, const GpType *want, 
 static bool help_borrow(GpBody *b, GpDiag *d, GpSpan span, const GpType *want, const GpType *got) {
     GpSpan start = {span.src, span.off, 0};
     bool takes_any = want->kind == GpTy_Ref && want->inner->kind == GpTy_Infer && got->kind != GpTy_Ref;
-    if (want->kind == GpTy_Ref && !want->is_mut && (want->inner == got || takes_any))
+    bool is_list = want->kind == GpTy_Ref && want->inner->kind == GpTy_Slice && got->kind == GpTy_Array &&
+                   want->inner->inner == got->inner;
+    if (want->kind == GpTy_Ref && !want->is_mut && (want->inner == got || takes_any || is_list))
         gp_suggest(d, start, "&", "consider borrowing here");
-    else if (want->kind == GpTy_Ref && want->is_mut && want->inner == got)
+    else if (want->kind == GpTy_Ref && want->is_mut && (want->inner == got || is_list))
         gp_suggest(d, start, "&mut ", "consider mutably borrowing here");
+    else if (want->kind == GpTy_Ref && got->kind == GpTy_Ref && want->inner == got->inner && want->is_mut &&
+             gp_body_text(b, span)[0] == '&')
+        gp_suggest(d, (GpSpan){span.src, span.off + 1, 0}, "mut ", "types differ in mutability");
     else if (got->kind == GpTy_Ref && got->inner == want && gp_body_text(b, span)[0] == '&')
         gp_suggest(d, (GpSpan){span.src, span.off, got->is_mut ? 5 : 1}, "", "remove the borrow");
     else if (got->kind == GpTy_Ref && got->inner == want && gp_ty_is_copy(want))

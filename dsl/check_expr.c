@@ -143,7 +143,10 @@ static bool is_type_name(GpBody *b, GpNode *n, GpSym name) {
     GpDiag *d = gp_diag(b->c->diags, GpDiag_E0423, n->span,
                         gp_arena_printf(b->c->arena, "%s `%s`", kind, name->name));
     gp_primary_label(d, "not a value");
-    if (!def && gp_body_text(b, (GpSpan){n->span.src, n->span.off + n->span.len, 1})[0] == '(')
+    bool is_call = gp_body_text(b, (GpSpan){n->span.src, n->span.off + n->span.len, 1})[0] == '(';
+    if (def && is_call && def->kind == GpDef_Struct && def->field_count && def->field_names[0])
+        gp_help(d, "a struct with named fields is made by `%s { %s: .. }`", name->name, def->field_names[0]->name);
+    if (!def && is_call)
         gp_help(d, "numbers are converted by `as`: `x as %s`; tiles by `convert_tile::<%s>(t)`", name->name, name->name);
     return true;
 }
@@ -283,7 +286,9 @@ static void report_no_field(GpBody *b, GpNode *n, const GpType *base, GpSym name
         for (uint32_t i = 0; i < t->def->field_count; i++)
             if (t->def->field_names && t->def->field_names[i])
                 gp_text_printf(&fields, "%s`%s`", i ? ", " : "", t->def->field_names[i]->name);
-    if (fields.len)
+    if (gp_ty_is_lang(t, GpLang_Shape) && name->name[0] >= '0' && name->name[0] <= '9')
+        gp_help(d, "an extent is `x.shape()[%s]`", name->name);
+    else if (fields.len)
         gp_note(d, "available field%s: %s", t->def->field_count == 1 ? " is" : "s are",
                 gp_text_cstr(&fields));
     gp_text_free(&fields);

@@ -386,6 +386,8 @@ const GpType *gp_check_return(GpBody *b, GpNode *n, const GpType *hint) {
     const char *label =
         gp_arena_printf(b->c->arena, "expected `%s` because of return type", gp_body_name(b, want));
     GpReason why = {at, label, NULL};
+    if (want == b->ret && !at.src && b->fn->kernel.track != GpTrack_None)
+        why = (GpReason){b->fn->span, "a kernel returns nothing: it writes through a parameter", NULL};
     if (r->value) {
         gp_body_expect(b, r->value, want, why);
     } else if (!gp_unify(b->c, want, gp_body_unit(b))) {

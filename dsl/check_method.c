@@ -131,10 +131,13 @@ static const GpDef *function_of(GpBody *b, GpSym name, const GpType *receiver) {
     return takes_any || takes_it ? fn : NULL;
 }
 
-/* What stands for a method that numbers have in Rust. */
-static const char *foreign_number(const GpAstMethodCall *m, const GpType *receiver) {
+/* What stands for a method that numbers, slices and arrays have in Rust. */
+static const char *foreign_core(const GpAstMethodCall *m, const GpType *receiver) {
     GpElem elem;
-    return gp_bind_elem(receiver, &elem) ? gp_find_foreign(m->name->name, GpForeign_Number) : NULL;
+    bool is_list = receiver->kind == GpTy_Slice || receiver->kind == GpTy_Array;
+    return gp_bind_elem(receiver, &elem) ? gp_find_foreign(m->name->name, GpForeign_Number)
+           : is_list                     ? gp_find_foreign(m->name->name, GpForeign_List)
+                                         : NULL;
 }
 
 /* What was meant by a method that is none. */
@@ -142,9 +145,9 @@ static void help_unknown_method(GpBody *b, GpDiag *d, GpAstMethodCall *m, const 
     bool is_tile = gp_ty_is_lang(inner, GpLang_Tile);
     const GpDef *fn = function_of(b, m->name, inner);
     const char *foreign = gp_find_foreign(m->name->name, GpForeign_Method);
-    const char *number = foreign_number(m, inner);
-    if (number)
-        gp_help(d, "%s", number);
+    const char *core = foreign_core(m, inner);
+    if (core)
+        gp_help(d, "%s", core);
     if (is_tile && help_tile_function(b, d, m))
         return;
     if (fn)
@@ -169,7 +172,7 @@ static void report_unknown_method(GpBody *b, GpAstMethodCall *m, const GpType *t
                         gp_arena_printf(b->c->arena, "%s `%s`", noun_of(t), type));
     bool is_function = function_of(b, m->name, inner) != NULL;
     bool has_field = !is_function && is_field(b, t, m->name);
-    bool may_be_near = !is_function && !has_field && !foreign_number(m, inner) && gp_diag_is_kept(d);
+    bool may_be_near = !is_function && !has_field && !foreign_core(m, inner) && gp_diag_is_kept(d);
     GpSym near = may_be_near ? similar_method(b, t, m->name) : NULL;
     if (near)
         gp_suggest(d, at, near->name, "there is a method `%s` with a similar name", near->name);

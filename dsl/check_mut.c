@@ -112,6 +112,12 @@ static void help_shared(GpBody *b, GpDiag *d, const GpNode *shared) {
     const GpLocalInfo *info = &b->infos.at[n->res->local->id];
     const GpType *t = gp_body_head(b, n->res->local->type);
     const GpType *slice = t->kind == GpTy_Ref ? gp_body_head(b, t->inner) : t;
+    const GpNode *self = b->fn->sig.has_self ? GP_AS(Fn, b->fn->node)->params.at[0] : NULL;
+    if (self && n->res->local->is_param && strcmp(n->res->local->name->name, "self") == 0) {
+        if (gp_body_text(b, self->span)[0] == '&' && strlen(gp_body_text(b, self->span)) == strlen("&self"))
+            gp_suggest(d, self->span, "&mut self", "consider changing this to be a mutable reference");
+        return;
+    }
     if (b->fn->kernel.track == GpTrack_Simt && n->res->local->is_param && info->type_node &&
         slice->kind == GpTy_Slice) {
         const char *name = n->res->local->name->name;

@@ -155,6 +155,12 @@ static Operation operation_of(GpNode *n) {
 
 #define POWER "a power of tiles is `pow(a, b)`, of numbers `x.powf(y)` or `x.powi(n)`"
 
+#define FLOAT_LITERAL "consider using a floating-point literal by writing it with `.0`"
+
+static bool is_int_literal(GpNode *n) {
+    return n->kind == GpNode_Lit && GP_AS(Lit, n)->tok == GpTok_Int && !GP_AS(Lit, n)->suffix;
+}
+
 static const char *refusal(GpBody *b, const Operation *o, const char *l, const char *r) {
     if (o->row->cls == Op_Compare)
         return gp_arena_printf(b->c->arena, "can't compare `%s` with `%s`", l, r);
@@ -180,10 +186,10 @@ static const GpType *report_pair(GpBody *b, const Operation *o, const GpType *l,
         want = gp_body_head(b, r->args[0].type);
     if (o->tok == GpTok_Caret && gp_body_is_float(want))
         gp_help(d, "%s", POWER);
-    else if (gp_body_is_float(want) && lit->kind == GpNode_Lit && GP_AS(Lit, lit)->tok == GpTok_Int &&
-        !GP_AS(Lit, lit)->suffix)
-        gp_suggest(d, (GpSpan){lit->span.src, lit->span.off + lit->span.len, 0}, ".0",
-                   "consider using a floating-point literal by writing it with `.0`");
+    else if (gp_body_is_float(want) && is_int_literal(lit))
+        gp_suggest(d, (GpSpan){lit->span.src, lit->span.off + lit->span.len, 0}, ".0", FLOAT_LITERAL);
+    else if (is_int_literal(o->lhs) && gp_body_is_float(r) && !o->is_assign)
+        gp_suggest(d, (GpSpan){o->lhs->span.src, o->lhs->span.off + o->lhs->span.len, 0}, ".0", FLOAT_LITERAL);
     else if (gp_body_is_int(l) && gp_body_is_float(r))
         gp_body_help_cast(b, d, o->is_assign ? GP_NO_SPAN : o->lhs->span, r, l);
     else

@@ -28,7 +28,7 @@ const GpDef *gp_module_find_fn(const GpModule *m, GpStr name);     /* that is no
 /* G0341, with what makes a kernel of a function that has the name. */
 void gp_module_report_no_kernel(const GpModule *m, const char *name, GpSpan at, GpDiags *diags);
 /* What is meant here by a name of another language (foreign.def); NULL: it is none of that kind. */
-typedef enum GpForeignKind { GpForeign_Type, GpForeign_Value, GpForeign_Word, GpForeign_Method, GpForeign_Number } GpForeignKind;
+typedef enum GpForeignKind { GpForeign_Type, GpForeign_Value, GpForeign_Word, GpForeign_Method, GpForeign_Number, GpForeign_List } GpForeignKind;
 const char *gp_find_foreign(const char *name, GpForeignKind kind);
 /* Obligations left for instantiation, as text lines for `check`. */
 void gp_module_print_obligations(const GpModule *m, const GpDef *kernel, GpText *out);

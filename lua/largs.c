@@ -10,7 +10,10 @@ lua_Integer gp_lua_len(lua_State *L, int index) {
 static int64_t check_extent(lua_State *L, int arg, int index) {
     int is_integer;
     lua_Integer n = lua_tointegerx(L, index, &is_integer);
-    if (!is_integer) luaL_argerror(L, arg, "a shape holds integers");
+    if (!is_integer)
+        luaL_argerror(L, arg, lua_type(L, index) == LUA_TSTRING
+                                  ? "a shape holds integers; a dtype stands behind it, ({4}, \"f16\"), or is its field, {4, dtype = \"f16\"}"
+                                  : "a shape holds integers");
     if (n < 0) luaL_argerror(L, arg, lua_pushfstring(L, "extent %I is negative", n));
     return n;
 }
