@@ -116,7 +116,7 @@ bool gp_body_is(GpBody *b, const GpType *t, GpTypeKind kind) {
     return gp_body_head(b, t)->kind == kind;
 }
 
-void gp_body_unsupported(GpBody *b, GpSpan span, const char *fmt, ...) {
+GpDiag *gp_body_unsupported(GpBody *b, GpSpan span, const char *fmt, ...) {
     GpText text = {.session = b->c->module ? b->c->module->session : b->c->std->session};
     va_list args;
     va_start(args, fmt);
@@ -126,6 +126,7 @@ void gp_body_unsupported(GpBody *b, GpSpan span, const char *fmt, ...) {
     gp_text_free(&text);
     GpDiag *d = gp_diag(b->c->diags, GpDiag_G0220, span, what);
     gp_primary_label(d, "not supported in kernels yet");
+    return d;
 }
 
 const char *gp_body_text(GpBody *b, GpSpan span) {

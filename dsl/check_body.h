@@ -123,7 +123,7 @@ const GpType *gp_body_error(GpBody *b);
 const GpType *gp_body_unit(GpBody *b);
 const GpType *gp_body_bool(GpBody *b);
 bool gp_body_is(GpBody *b, const GpType *t, GpTypeKind kind);
-void gp_body_unsupported(GpBody *b, GpSpan span, const char *fmt, ...) GP_PRINTF(3, 4);
+GpDiag *gp_body_unsupported(GpBody *b, GpSpan span, const char *fmt, ...) GP_PRINTF(3, 4);
 const char *gp_body_text(GpBody *b, GpSpan span); /* the source text of a span, one line */
 
 /* ---- check_coerce.c */

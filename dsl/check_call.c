@@ -204,7 +204,7 @@ static const GpType *check_value_call(GpBody *b, GpNode *n, GpAstCall *call) {
         return ret;
     }
     gp_forget_args(b, call->args);
-    if (t->kind != GpTy_Error)
+    if (t->kind != GpTy_Error && (t->kind != GpTy_Ref || gp_body_head(b, t->inner)->kind != GpTy_Error))
         gp_primary_label(gp_diag(b->c->diags, GpDiag_E0618, call->callee->span,
                                  gp_arena_printf(b->c->arena, "`%s`", gp_body_name(b, t))),
                          "call expression requires function");

@@ -18,7 +18,7 @@ static GpSym similar_local(GpBody *b, GpSym name) {
     for (uint32_t i = b->visible.len; i-- > 0;) {
         GpSym at = b->visible.at[i]->name;
         uint32_t d = at && at != name ? gp_name_distance(name, at) : UINT32_MAX;
-        if (d <= limit && (!best || d < limit)) {
+        if (d <= limit && (!best || d < limit) && gp_names_share(name, at, d)) {
             limit = d;
             best = at;
         }

@@ -216,7 +216,8 @@ static const GpType *report_iter(GpBody *b, GpNode *iter, const GpType *t) {
     if (t->kind == GpTy_Error)
         return t;
     if (inner->kind == GpTy_Array || inner->kind == GpTy_Slice) {
-        gp_body_unsupported(b, iter->span, "`for` over an array or slice");
+        GpDiag *d = gp_body_unsupported(b, iter->span, "`for` over an array or slice");
+        gp_help(d, "go over the indices: `for i in 0..x.len() { .. x[i] .. }`");
         return gp_body_error(b);
     }
     const char *name = gp_body_name(b, t);

@@ -220,6 +220,10 @@ static const GpType *report_none(GpBody *b, const Operation *o, const GpType *l,
     gp_label(d, o->rhs->span, "%s", rn);
     if (o->tok == GpTok_Caret)
         gp_help(d, "%s", POWER);
+    else if (l == r && o->row->cls == Op_Compare)
+        gp_suggest_bound(b->c, d, l, o->row->trait);
+    else if (l == r && o->row->trait)
+        gp_suggest_bound(b->c, d, l, gp_arena_printf(b->c->arena, "core::ops::%s<Output = %s>", o->row->trait, ln));
     return gp_body_error(b);
 }
 

@@ -41,6 +41,8 @@ static const Row rows[] = {
     {"`{`", NULL, NULL, ":", BODY, NULL, false},
     {NULL, NULL, ")", ":", BODY, NULL, false},
     {NULL, NULL, NULL, "step", "steps are taken by `(0..n).step_by(2)`", NULL, false},
+    {"type", NULL, ":", "...", "a list of any length is a slice: `&[f32]`", NULL, false},
+    {"expression", NULL, NULL, ".", "a float literal has a digit before the dot: `0.5`", NULL, false},
     {NULL, NULL, NULL, "...", "a range is `0..n`, and `0..=n` with its end", NULL, false},
     {NULL, "(", NULL, "=", "a loop over numbers is `for j in 0..n { .. }`", NULL, false},
     {"type", NULL, "[", "-", "extents stand in braces: `Tensor<f32, {[-1]}>`", NULL, false},

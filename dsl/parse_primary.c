@@ -12,6 +12,16 @@ static bool is_number_suffix(const char *at, size_t len) {
     return false;
 }
 
+/* `1.0f`, `1u`, `1L`: what is meant. */
+static const char *suffix_of_c(GpTok tok, const char *text) {
+    static const char *const rows[][2] = {{"f", "f32"}, {"F", "f32"}, {"u", "u32"}, {"U", "u32"},
+                                          {"l", "i64"}, {"L", "i64"}, {"ul", "u64"}, {"UL", "u64"}};
+    for (size_t i = 0; i < GP_COUNT(rows); i++)
+        if (strcmp(rows[i][0], text) == 0 && (tok == GpTok_Int || rows[i][1][0] == 'f'))
+            return rows[i][1];
+    return NULL;
+}
+
 static void check_suffix(GpParser *p, GpTok tok, GpSpan suffix) {
     if (suffix.len == 0)
         return;
@@ -29,8 +39,12 @@ static void check_suffix(GpParser *p, GpTok tok, GpSpan suffix) {
                          text);
     } else {
         GpDiag *d = gp_diag(p->diags, GpDiag_G0018, suffix, text);
+        const char *here = suffix_of_c(tok, text);
         gp_primary_label(d, "invalid suffix `%s`", text);
-        gp_help(d, "the suffix must be one of the numeric types (`u32`, `isize`, `f32`, etc.)");
+        if (here)
+            gp_suggest(d, suffix, here, "the type is called `%s` here", here);
+        else
+            gp_help(d, "the suffix must be one of the numeric types (`u32`, `isize`, `f32`, etc.)");
     }
 }
 

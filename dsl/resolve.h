@@ -139,5 +139,7 @@ void gp_surface_print(GpText *tile, GpText *core);
 
 /* resolve_similar.c: edits between two names, a swap of neighbours counting as one. */
 uint32_t gp_name_distance(GpSym a, GpSym b);
+/* Names of one letter are near each other and have nothing in common, unless it is the same one. */
+bool gp_names_share(GpSym a, GpSym b, uint32_t distance);
 
 #endif

@@ -137,14 +137,27 @@ static GpDef *find_outer_generic(GpDef *scope, GpSym name, GpNamespace ns) {
     return found;
 }
 
+/* The generic of `scope` that is written around a place; NULL: none, as in a where clause. */
+static GpNode *generic_around(const GpDef *scope, GpSpan span) {
+    for (uint32_t i = 0; i < scope->generic_count; i++) {
+        GpNode *n = scope->generics[i]->node;
+        if (n && n->kind == GpNode_Generic && n->span.src == span.src && n->span.off <= span.off &&
+            span.off < n->span.off + n->span.len)
+            return n;
+    }
+    return NULL;
+}
+
 /* A constant that a type names and nothing declares: what declares it as a generic of the function. */
-static void suggest_generic(GpCheck *c, GpDef *scope, GpSym name, GpDiag *d) {
+static void suggest_generic(GpCheck *c, GpDef *scope, GpSym name, GpSpan use, GpDiag *d) {
     GpDef *fn = scope;
     while (fn && fn->kind != GpDef_Fn)
         fn = fn->parent;
     if (!fn || !fn->node)
         return;
     const GpAstFn *ast = GP_AS(Fn, fn->node);
+    if (generic_around(fn, use)) /* a generic's type depends on no other one */
+        return;
     const GpDef *type = gp_find_name(c, scope, name, GpNs_Type);
     const char *text = gp_arena_printf(c->arena, "const %s: i32", name->name);
     GpSpan at = {fn->span.src, fn->span.off + fn->span.len, 0};
@@ -165,7 +178,7 @@ static void help_constant(GpCheck *c, GpDef *scope, GpAstSegment *seg, GpDiag *d
     if (near)
         gp_suggest(d, seg_span(seg), near->name, "a similar name exists");
     else
-        suggest_generic(c, scope, seg->name, d);
+        suggest_generic(c, scope, seg->name, seg_span(seg), d);
 }
 
 static void report_lone(GpCheck *c, GpDef *scope, GpAstSegment *seg, GpNamespace ns) {
@@ -210,9 +223,11 @@ static void report_first(GpCheck *c, GpDef *scope, GpAstSegment *seg) {
     if (gp_report_unknown_import(c, scope, seg->name, seg_span(seg)))
         return;
     bool is_type_like = seg->name->name[0] >= 'A' && seg->name->name[0] <= 'Z';
+    bool is_super = strcmp(seg->name->name, "super") == 0;
     const char *what =
         gp_arena_printf(c->arena,
                         is_type_like ? "use of undeclared type `%s`"
+                        : is_super   ? "there are too many leading `%s` keywords"
                                      : "use of unresolved module or unlinked crate `%s`",
                         seg->name->name);
     GpDiag *d = gp_diag(c->diags, GpDiag_E0433, seg_span(seg), what);
@@ -592,17 +607,6 @@ bool gp_resolve_path(GpCheck *c, GpDef *scope, GpNode *path, GpNamespace ns, GpR
 
 /* ---- traits -----------------------------------------------------------------------------------
  */
-
-/* The generic of `scope` that is written around a place; NULL: none, as in a where clause. */
-static GpNode *generic_around(const GpDef *scope, GpSpan span) {
-    for (uint32_t i = 0; i < scope->generic_count; i++) {
-        GpNode *n = scope->generics[i]->node;
-        if (n && n->kind == GpNode_Generic && n->span.src == span.src && n->span.off <= span.off &&
-            span.off < n->span.off + n->span.len)
-            return n;
-    }
-    return NULL;
-}
 
 GpDef *gp_resolve_trait(GpCheck *c, GpDef *scope, GpAstPath *path) {
     if (path->segments.len == 1 && !path->self_type) {

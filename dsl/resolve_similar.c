@@ -1,10 +1,16 @@
 /* "Did you mean": the nearest name in scope by edit distance, as rustc measures it: at most a
 ** third of the length. Ties go to the name that was declared first, so that messages do not
 ** depend on the order of a map. */
+#include <strings.h>
+
 #include "dsl/resolve.h"
 
 uint32_t gp_name_distance(GpSym a, GpSym b) {
     return gp_str_distance((GpStr){a->name, a->len}, (GpStr){b->name, b->len});
+}
+
+bool gp_names_share(GpSym a, GpSym b, uint32_t distance) {
+    return distance < GP_MAX(a->len, b->len) || strcasecmp(a->name, b->name) == 0;
 }
 
 typedef struct Best {
@@ -18,8 +24,8 @@ static void consider(Best *best, GpSym name, uint32_t id) {
     if (!name || name == best->sought)
         return;
     uint32_t d = gp_name_distance(best->sought, name);
-    uint32_t limit = GP_MAX(GP_MAX(best->sought->len, name->len) / 3, 1);
-    if (d > limit || d > best->distance || (d == best->distance && id >= best->id))
+    uint32_t longer = GP_MAX(best->sought->len, name->len), limit = GP_MAX(longer / 3, 1);
+    if (d > limit || !gp_names_share(best->sought, name, d) || d > best->distance || (d == best->distance && id >= best->id))
         return;
     best->name = name;
     best->distance = d;
