@@ -1,5 +1,7 @@
 /* Attributes of items. What is known and harmless is ignored, what is known and not there yet is
 ** refused by name, what is unknown is an error: nothing is dropped in silence. */
+#include <stdio.h>
+
 #include "dsl/attr.h"
 
 typedef GpAttr Attr;
@@ -155,9 +157,20 @@ static void read_Bounds(const Attr *a) {
         (void)gp_attr_int(a, a->node->args.at[1], 1, &kernel->min_blocks);
 }
 
+bool gp_check_threads(GpDiags *diags, const uint32_t *block, GpSpan span) {
+    uint64_t product = 1;
+    char text[24];
+    for (uint32_t i = 0; i < 3; i++)
+        product = GP_MIN(product * block[i], UINT64_C(1) << 30);
+    if (product <= 1024 && block[2] <= 64)
+        return true;
+    snprintf(text, sizeof text, "%llu", (unsigned long long)product);
+    gp_primary_label(gp_diag(diags, GpDiag_G0207, span, text), "at most 1024 in all, at most 64 in z");
+    return false;
+}
+
 static void read_block(const Attr *a, GpNode *value) {
     GpKernelAttrs *kernel = &a->def->kernel;
-    uint64_t product = 1;
     if (value->kind != GpNode_Tuple || GP_AS(Tuple, value)->items.len != 3) {
         gp_attr_malformed(a, value->span, "three integers: `block = (256, 1, 1)`");
         return;
@@ -165,14 +178,8 @@ static void read_block(const Attr *a, GpNode *value) {
     for (uint32_t i = 0; i < 3; i++) {
         if (!gp_attr_int(a, GP_AS(Tuple, value)->items.at[i], 1, &kernel->block[i]))
             return;
-        product = GP_MIN(product * kernel->block[i], UINT64_C(1) << 40);
     }
-    if (product > 1024 || kernel->block[2] > 64) {
-        GpDiag *d =
-            gp_diag(check_of(a)->diags, GpDiag_G0207, value->span,
-                    gp_arena_printf(check_of(a)->arena, "%llu", (unsigned long long)product));
-        gp_primary_label(d, "at most 1024 in all, at most 64 in z");
-    }
+    gp_check_threads(check_of(a)->diags, kernel->block, value->span);
 }
 
 static void read_Contract(const Attr *a) {

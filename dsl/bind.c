@@ -1,6 +1,7 @@
 /* gp_bind: a call's arguments against a kernel's parameters, to an instance. Nothing here looks
 ** into a body. A refusal names the parameter, the call and the kernel, and changes nothing. */
 #include "dsl/bind.h"
+#include "dsl/check.h"
 
 /* ---- Reporting ------------------------------------------------------------------------------ */
 
@@ -346,5 +347,7 @@ GpStatus gp_bind_assumed(GpModule *m, GpArena *arena, const GpBindRequest *reque
                          GpInstance **out) {
     GpBinder b = binder_of(m, arena, request, diags);
     b.is_assumed = true;
+    if (request->block[0] && !gp_check_threads(diags, request->block, request->kernel->span))
+        return GpStatus_Diagnostics;
     return finish(&b, out);
 }

@@ -119,6 +119,8 @@ typedef enum GpWanted {
 } GpWanted;
 /* The nearest visible name by edit distance, for "did you mean"; NULL when none is near. */
 GpSym gp_find_similar(GpCheck *c, GpDef *scope, GpSym name, GpWanted wanted);
+/* G0207 for more threads than a block has. */
+bool gp_check_threads(GpDiags *diags, const uint32_t *block, GpSpan span);
 /* The track whose names a scope sees; None: those of both. */
 GpTrack gp_scope_track(const GpDef *scope);
 /* A name that the scope lacks and kernels of the other track see. */

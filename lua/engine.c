@@ -225,7 +225,10 @@ static void read_site_file(GpEngine *e, GpSiteFile *f) {
         if (gp_file_read(f->chunk + 1, &text) == GpStatus_Ok && !text.failed)
             f->source = gp_source_new(&e->session, f->chunk + 1, gp_text_cstr(&text), text.len, 1, 1);
     } else if (f->chunk[0] == '=') {
-        f->source = gp_source_new(&e->session, f->chunk + 1, "", 0, 1, 1);
+        const char *end = strchr(f->chunk, '\n'); /* the text follows, of lines at the prompt */
+        const char *at = end ? end + 1 : "";
+        gp_text_add(&text, f->chunk + 1, end ? (size_t)(end - f->chunk - 1) : strlen(f->chunk + 1));
+        f->source = gp_source_new(&e->session, gp_text_cstr(&text), at, strlen(at), 1, 1);
     } else {
         name_text(f->chunk, name, sizeof(name));
         f->source = gp_source_new(&e->session, name, f->chunk, strlen(f->chunk), 1, 1);

@@ -128,7 +128,7 @@ bool gp_lua_name(lua_State *L, gpulua_state *g, const void *object, GpText *out,
     lua_Debug ar;
     if (at) *at = GP_NO_SPAN;
     if (!gp_lua_caller(L, &ar) || !lua_getinfo(L, "l", &ar)) return false;
-    GpSite site = gp_engine_site(g->engine, ar.source, ar.currentline);
+    GpSite site = gp_engine_site(g->engine, gp_state_chunk(g, &ar), ar.currentline);
     GpSpan line = gp_engine_resolve(g->engine, site);
     GpSpan receiver = find_receiver(L, line, object);
     if (receiver.src) return give(out, at, receiver.src->text + receiver.off, receiver.len, receiver);

@@ -62,6 +62,7 @@ void gp_state_release(gpulua_state *g) {
     gp_diags_release(g->diags);
     gp_diags_release(g->last);
     gp_text_free(&g->text);
+    gp_text_free(&g->typed);
     gp_engine_free(g->engine);
     free(g);
 }
@@ -228,6 +229,18 @@ bool gp_lua_caller(lua_State *L, lua_Debug *ar) {
     return false;
 }
 
+void gp_state_type(gpulua_state *g, const char *text) {
+    gp_text_free(&g->typed);
+    g->typed = (GpText){.session = gp_engine_session(g->engine)};
+    gp_text_printf(&g->typed, "=stdin\n%s", text);
+}
+
+/* Functions that were typed before are of a text that is gone. */
+const char *gp_state_chunk(const gpulua_state *g, const lua_Debug *ar) {
+    bool is_typed = g->typed.len && *ar->what == 'm' && strcmp(ar->source, "=stdin") == 0;
+    return is_typed ? gp_text_cstr(&g->typed) : ar->source;
+}
+
 GpSite gp_lua_site(lua_State *L) { return gp_state_site(gp_lua_state(L), L); }
 
 /* The registry keeps the function that called last, so that its address and those in its code stay its
@@ -244,7 +257,7 @@ GpSite gp_state_site(gpulua_state *g, lua_State *L) {
         if (is_known) return g->caller_site;
     }
     if (!gp_lua_caller(L, &ar)) return (GpSite){0, 0};
-    GpSite site = gp_engine_site(g->engine, ar.source, ar.currentline);
+    GpSite site = gp_engine_site(g->engine, gp_state_chunk(g, &ar), ar.currentline);
     if (lua_checkstack(L, 2) && lua_getinfo(L, "f", &ar)) {
         lua_rawsetp(L, LUA_REGISTRYINDEX, &g->caller);
         g->caller = gp_lua_place(&ar);

@@ -160,6 +160,7 @@ describe("gpulua's commands", function()
       { "good.rs --with b=4", 2, "", "no kernel takes `b`" },
       { "sum.rs --with B=4,C=4,block=32", 2, "", "no kernel takes `block`" },
       { "good.rs --with block=256", 1, "1 error\n", "error[G0325]: cannot infer generic `B` of kernel `add`" },
+      { "good.rs --with B=8,block=64x64", 1, "1 error\n", "error[G0207]: a block of 4096 threads" },
       { "flag.rs --with warps=4", 1, "1 error\n", "= help: give it by name: `--with F=true`\n" },
       { "flag.rs --with F=128", 1, "1 error\n", "= note: expected `true` or `false`\n" },
       { "flag.rs --with F=true", 0, "checked 1 kernel, no errors\n", "" },
@@ -433,6 +434,27 @@ describe("gpulua's commands", function()
       has(r.err, "no command is named 'chekc', but 'check' is")
       assert.are.equal(2, r.status)
       has(run("help nosuch").err, "no command is named 'nosuch'\n")
+    end)
+  end)
+
+  describe("at the prompt", function()
+    it("reports show the lines that were typed", function()
+      sh.write(folder .. "/typed", [[
+gpu = require 'gpulua'
+k = gpu.kernels "#[kernel] fn f(x: &[f32], mut z: DisjointSlice<f32>) {}"
+x = gpu.zeros { 4 }
+k.f(x,
+  x)
+p = x:partition { 2 }
+k.f(x, x)
+function g() k.f(1, 2) end
+g()
+]])
+      local err = run("-i <typed", "GPULUA_DEVICE=cpu").err
+      has(err, "1 | k.f(x,\n  |     - immutable borrow occurs here, for parameter `x`\n2 |   x)\n  |   ^ mutable")
+      has(err, "1 | k.f(x, x)\n  |     ^ value used here after move\n")
+      has(err, "1 | p = x:partition { 2 }\n  |     - value moved here\n")
+      has(err, "1 |\n  | ^ argument 1, `x`") -- of a function that was typed before
     end)
   end)
 
