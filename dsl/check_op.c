@@ -207,6 +207,8 @@ static const GpType *report_none(GpBody *b, const Operation *o, const GpType *l,
     if (o->is_assign) {
         d = gp_diag(b->c->diags, GpDiag_E0368, o->n->span, spelling, ln);
         gp_label(d, o->lhs->span, "cannot use `%s` on type `%s`", spelling, ln);
+        if (l->kind == GpTy_Adt && o->row->trait && !l->def->is_std)
+            gp_help(d, "`a = a %s b` is by the trait `%s`", gp_tok_info[o->row->tok].spelling, o->row->trait);
         return gp_body_error(b);
     }
     const char *title =

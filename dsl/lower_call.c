@@ -405,8 +405,8 @@ GpVal gp_lower_global(GpLower *lo, GpNode *n) {
         return construct(lo, t, res->def, NULL, 0);
     if (res->def->kind == GpDef_ConstParam)
         return const_param(lo, n, res->def);
-    bool is_global = res->def->kind == GpDef_Static && gp_ty_is_lang(t, GpLang_Global);
-    if (res->def->kind == GpDef_Const || is_global)
+    bool is_fixed = res->def->kind == GpDef_Static && !GP_AS(Static, res->def->node)->is_mut;
+    if (res->def->kind == GpDef_Const || is_fixed)
         return const_item(lo, n, find_target(lo, res->def, res->args, res->arg_count));
     if (t->kind == GpTy_FnItem) /* its type is all there is to it */
         return gp_lower_undef(lo, t);

@@ -80,7 +80,9 @@ static const GpLeaf *edge_leaf(const GpEdge *e, bool is_value, uint32_t k) {
 }
 
 static void refuse_alias(GpLower *lo, GpSpan span) {
-    gp_lower_refuse(lo, span, "a reference that is to one variable or another");
+    GpDiag *d = gp_lower_refuse(lo, span, "a reference that is to one variable or another");
+    if (d)
+        gp_help(d, "write through each in its branch; what is only read is taken by value: `let r = if c { a } else { b };`");
 }
 
 /* Tensors differ in what is known of their extents. */

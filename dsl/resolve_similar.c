@@ -38,7 +38,7 @@ static bool is_type(GpDefKind kind) {
 }
 
 static bool is_constant(GpDefKind kind) {
-    return kind == GpDef_Const || kind == GpDef_Static || kind == GpDef_ConstParam;
+    return kind == GpDef_Const || kind == GpDef_ConstParam;
 }
 
 static void consider_def(Best *best, GpSym name, const GpDef *def) {

@@ -36,7 +36,8 @@ static const char *find_foreign(const char *what, const char *name) {
     static const char *const rows[][3] = {
         {"gpulua", "tensor", "from_table"},       {"gpulua", "array", "from_table"},
         {"gpulua", "synchronize", "sync"},        {"gpulua", "uniform", "rand"},
-        {"gpulua", "normal", "randn"},            {"gpulua.Tensor", "tolist", "to_table"},
+        {"gpulua", "normal", "randn"},            {"gpulua.Partition", "tiles", "unpartition"}, {"gpulua.Partition", "partition", "unpartition"},
+        {"gpulua.Tensor", "tolist", "to_table"},
         {"gpulua.Tensor", "numpy", "to_table"},   {"gpulua.Tensor", "astype", "convert"},
         {"gpulua.Tensor", "type", "convert"},     {"gpulua.Tensor", "cuda", "to"},
         {"gpulua.Tensor", "cpu", "to"},           {"gpulua.Tensor", "clone", "copy"},

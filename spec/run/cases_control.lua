@@ -132,9 +132,16 @@ local SIMT = {
       local function plate(i, j, k) return i * 6 + j * 2 + k end
       return plate(p, q, 1) * 100 + (p * 3 + q + 1) * 10 + plate(1 - p, q, p) + 7
     end, { "%[p%]%[q%]%[1%]", "[p][q][0]" } },
+  { "statics", [=[
+      let steps = &STEPS;
+      STEPS[a as usize % 3] * 10 + steps[1] + START.0]=], function(a)
+      return ({ 3, 5, 7 })[a % 3 + 1] * 10 + 5 + 4
+    end, { "START%.0", "START.1" } },
 }
 
 local HELPERS = [=[
+  static STEPS: [i32; 3] = [3, 5, 7];
+  static START: (i32, i32) = (4, 6);
   const PLATES: [[[i32; 2]; 3]; 2] = [[[0, 1], [2, 3], [4, 5]], [[6, 7], [8, 9], [10, 11]]];
   fn gcd(a: i32, b: i32) -> i32 {
       let mut p = a;
