@@ -304,8 +304,13 @@ static void bind_scalar(GpBinder *b, uint32_t i, const GpType *t) {
         return;
     GpDiag *d =
         gp_bind_mismatch(b, "expected `%s`, found %s", gp_ty_name(b->arena, t), describe(b, a));
-    gp_help(d, "a Lua number converts only when its value is exactly one of `%s`",
-            gp_ty_name(b->arena, t));
+    if (gp_elem_is_float(elem) && a->kind == GpArg_Int)
+        gp_help(d, "an integer converts only exactly; as a float, `%lld.0`, it is rounded", (long long)a->i);
+    else if (gp_elem_is_float(elem))
+        gp_help(d, "it is beyond the largest `%s`", gp_ty_name(b->arena, t));
+    else
+        gp_help(d, "a Lua number converts only when its value is exactly one of `%s`",
+                gp_ty_name(b->arena, t));
 }
 
 void gp_bind_arg(GpBinder *b, uint32_t i, bool is_second) {

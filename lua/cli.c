@@ -105,6 +105,7 @@ static bool run_loaded(lua_State *L, int load_status) {
 }
 
 static bool run_string(lua_State *L, const char *text, const char *name) {
+    gp_state_type(*(gpulua_state **)lua_getextraspace(L), name, text);
     return run_loaded(L, luaL_loadbuffer(L, text, strlen(text), name));
 }
 

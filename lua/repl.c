@@ -183,7 +183,7 @@ static int load_line(lua_State *L, const Editor *e) {
     const char *text = lua_tostring(L, 1);
     if (text[0] != '\0' && e->add_history)
         e->add_history(text);
-    gp_state_type(*(gpulua_state **)lua_getextraspace(L), text);
+    gp_state_type(*(gpulua_state **)lua_getextraspace(L), "=stdin", text);
     lua_remove(L, 1);
     return status;
 }

@@ -229,15 +229,17 @@ bool gp_lua_caller(lua_State *L, lua_Debug *ar) {
     return false;
 }
 
-void gp_state_type(gpulua_state *g, const char *text) {
+void gp_state_type(gpulua_state *g, const char *name, const char *text) {
     gp_text_free(&g->typed);
     g->typed = (GpText){.session = gp_engine_session(g->engine)};
-    gp_text_printf(&g->typed, "=stdin\n%s", text);
+    gp_text_printf(&g->typed, "%s\n%s", name, text);
 }
 
 /* Functions that were typed before are of a text that is gone. */
 const char *gp_state_chunk(const gpulua_state *g, const lua_Debug *ar) {
-    bool is_typed = g->typed.len && *ar->what == 'm' && strcmp(ar->source, "=stdin") == 0;
+    size_t len = strlen(ar->source);
+    bool is_typed = g->typed.len > len && *ar->what == 'm' && g->typed.at[len] == '\n' &&
+                    memcmp(g->typed.at, ar->source, len) == 0;
     return is_typed ? gp_text_cstr(&g->typed) : ar->source;
 }
 

@@ -32,7 +32,7 @@ struct gpulua_state {
     GpDiags *diags;     /* of the call being served; the same list as long as the state lives */
     GpDiags *last;      /* what the C API reports: the last call's diagnostics; may be NULL */
     GpText text;        /* that the last call of the C API gave */
-    GpText typed;       /* the lines at the prompt that run, behind "=stdin\n"; empty: none */
+    GpText typed;       /* the chunk that was typed last, "=stdin\n" and its text; empty: none */
     volatile sig_atomic_t interrupted; /* set by gpulua_interrupt, taken by the next wait */
     gpulua_config config;
     GpLuaPlace caller;  /* of the last call, and what that is for the engine */
@@ -48,8 +48,8 @@ struct gpulua_state {
 ** a reference until Lua finalises it. Functions that run later (in finalisers of older objects)
 ** find it empty. */
 gpulua_status gp_state_open(lua_State *L, const gpulua_config *config, gpulua_state **out);
-/* The text that main chunks of stdin have from now on. */
-void gp_state_type(gpulua_state *g, const char *text);
+/* The text that main chunks of that name, "=stdin", have from now on. */
+void gp_state_type(gpulua_state *g, const char *name, const char *text);
 /* What the engine knows the chunk of a function as. */
 const char *gp_state_chunk(const gpulua_state *g, const lua_Debug *ar);
 gpulua_state *gp_state_retain(gpulua_state *g);

@@ -455,6 +455,7 @@ g()
       has(err, "1 | k.f(x, x)\n  |     ^ value used here after move\n")
       has(err, "1 | p = x:partition { 2 }\n  |     - value moved here\n")
       has(err, "1 |\n  | ^ argument 1, `x`") -- of a function that was typed before
+      has(run([[-e 'gpu = require "gpulua"' -e 'gpu.zeros { 4 }:reshape { 3 }']]).err, "1 | gpu.zeros { 4 }:reshape { 3 }\n")
     end)
   end)
 

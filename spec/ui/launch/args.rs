@@ -19,3 +19,8 @@ fn add<const B: i32>(z: &mut Tensor<f32, {[B]}>, x: &Tensor<f32, {[-1]}>, n: u8)
 //@ call add(part f32 [1024] tile [128], tensor f32 [1024], true)
 //@ call add(part f32 [1024] tile [128], tensor f32 [1024], tensor f32 [1])
 //@ call add(5, tensor f32 [1024], 1)
+#[kernel]
+fn scalar(x: f32, mut z: DisjointSlice<f32>) {}
+// an integer that is no f32, and a number beyond it
+//@ call scalar(16777217, tensor f32 [4])
+//@ call scalar(1e300, tensor f32 [4])
