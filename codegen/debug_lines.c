@@ -2,8 +2,10 @@
 ** that profilers and the driver's messages name the kernel's source lines. */
 #include "codegen/emit.h"
 
+/* LLVM refuses a file without a name. */
 static LLVMMetadataRef make_file(GpEmit *e, const char *name) {
-    return LLVMDIBuilderCreateFile(e->di, name, strlen(name), "", 0);
+    const char *shown = *name ? name : "?";
+    return LLVMDIBuilderCreateFile(e->di, shown, strlen(shown), "", 0);
 }
 
 void gp_debug_init(GpEmit *e) {
