@@ -316,7 +316,8 @@ static void settle_node(GpNode *n, void *ud) {
     if (n->res && n->res->kind == GpRes_Def && n->res->def->kind == GpDef_Const)
         GP_PUSH(b->c->arena, &b->calls, ((GpCallEdge){n->res->def, n->span}));
     check_extents(b, n);
-    gp_check_failing(b, n);
+    if (!b->is_const)
+        gp_check_failing(b, n);
     if (n->kind == GpNode_Lit)
         gp_check_lit_range(b, n, false);
     else if (n->kind == GpNode_Unary && GP_AS(Unary, n)->op == GpTok_Minus)
@@ -454,4 +455,17 @@ void gp_check_const(GpCheck *c, GpDef *def) {
     def->calls = b.calls.at;
     def->call_count = b.calls.len;
     def->check_state = 2;
+}
+
+static void check_failing(GpNode *n, void *ud) {
+    gp_node_children(n, check_failing, ud);
+    gp_check_failing(ud, n);
+}
+
+void gp_check_const_value(GpCheck *c, GpDef *def) {
+    GpBody b = {.c = c, .fn = def, .is_const = true};
+    if (def->check_state == 2 && def->node->kind == GpNode_Const)
+        check_failing(GP_AS(Const, def->node)->value, &b);
+    else if (def->check_state == 2)
+        check_failing(GP_AS(Static, def->node)->value, &b);
 }

@@ -187,6 +187,8 @@ GpFnSig gp_sig_subst(GpCheck *c, const GpDef *fn, const GpGArg *args, uint32_t c
 ** unsafety (E0133), tracks, exhaustiveness (E0004, E0005); annotates the tree; fills locals. */
 void gp_check_fn(GpCheck *c, GpDef *fn);
 void gp_check_const(GpCheck *c, GpDef *def);
+/* Once all constants are checked, which it may be made of: whether its value is one. */
+void gp_check_const_value(GpCheck *c, GpDef *def);
 /* After every body is checked: tracks through calls (G0221) and recursion (G0250). Sets the track
 ** of helpers. */
 void gp_check_calls(GpCheck *c);

@@ -12,6 +12,8 @@ static void check_bodies(GpCheck *c) {
     GpModule *m = c->module;
     for (uint32_t i = 0; i < m->const_count; i++)
         gp_check_const(c, m->consts[i]);
+    for (uint32_t i = 0; i < m->const_count; i++)
+        gp_check_const_value(c, m->consts[i]);
     for (uint32_t i = 0; i < m->fn_count; i++)
         gp_check_fn(c, m->fns[i]);
     gp_check_calls(c);

@@ -24,3 +24,5 @@ fn body(n: i32) -> i32 {
     let e = -128i8;
     if ZERO != 0 { n / ZERO } else { n }
 }
+const EARLY: u32 = LATE + 1;
+const LATE: u32 = u32::MAX;
