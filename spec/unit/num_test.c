@@ -160,14 +160,14 @@ static void test_random_floats(void **state) {
 
 static void test_specials(void **state) {
     (void)state;
-    assert_int_equal(gp_f16_from_f64(HUGE_VALF), 0x7c00);
+    assert_int_equal(gp_f16_from_f64(HUGE_VAL), 0x7c00);
     assert_int_equal(gp_f16_from_f64(-1e300), 0xfc00);
-    assert_int_equal(gp_bf16_from_f64(-INFINITY), 0xff80);
+    assert_int_equal(gp_bf16_from_f64(-HUGE_VAL), 0xff80);
     assert_int_equal(gp_f8e4m3_from_f32(HUGE_VALF), 0x7e);
     assert_int_equal(gp_f8e4m3_from_f32(-1e9f), 0xfe);
     assert_int_equal(gp_f8e4m3_from_f32(NAN) & 0x7f, 0x7f);
-    assert_int_equal(gp_f8e5m2_from_f64(HUGE_VALF), 0x7c);
-    assert_int_equal(gp_f8e5m2_from_f64(1e9f), 0x7c);
+    assert_int_equal(gp_f8e5m2_from_f64(HUGE_VAL), 0x7c);
+    assert_int_equal(gp_f8e5m2_from_f64(1e9), 0x7c);
     assert_int_equal(gp_f16_from_f64(5e-324), 0);
     assert_int_equal(gp_f16_from_f64(-0.0), 0x8000);
     /* One bit above a tie that f32 would lose: rounding twice gives 0x3c00. */
@@ -194,7 +194,7 @@ static void test_tf32(void **state) {
         else
             assert_true((double)got == want);
     }
-    assert_true(isnan(gp_tf32_from_f64(NAN)));
+    assert_true(isnan(gp_tf32_from_f64((double)NAN)));
     assert_true(gp_tf32_from_f64(1.0 + 0x1p-11 + 0x1p-40) == 1.0f + 0x1p-10f);
 }
 
