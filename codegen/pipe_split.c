@@ -57,10 +57,8 @@ static Want find_want(const GpRegion *body, const GpValue *v);
 
 /* Constants are no work. */
 static uint32_t count_elements(const GpInst *inst) {
-    int64_t numel = 1;
-    if (inst->result_count && inst->op != GpOp_Const && inst->op != GpOp_Splat && inst->results[0]->type->kind == GpIrType_Tile)
-        (void)gp_shape_numel(&inst->results[0]->type->shape, &numel);
-    return (uint32_t)numel;
+    bool is_work = inst->result_count && inst->op != GpOp_Const && inst->op != GpOp_Splat;
+    return is_work ? (uint32_t)gp_ir_numel(inst->results[0]->type) : 1;
 }
 
 static uint32_t count_work(const GpRegion *r) {

@@ -426,20 +426,23 @@ void gp_check_fn(GpCheck *c, GpDef *fn) {
     fn->check_state = 2;
 }
 
+/* Of a constant or static; NULL: it is something else, or has none. */
+static GpNode *find_value(GpNode *n, GpNode **type) {
+    if (n->kind == GpNode_Const) {
+        *type = GP_AS(Const, n)->type;
+        return GP_AS(Const, n)->value;
+    }
+    if (n->kind != GpNode_Static)
+        return NULL;
+    *type = GP_AS(Static, n)->type;
+    return GP_AS(Static, n)->value;
+}
+
 void gp_check_const(GpCheck *c, GpDef *def) {
     if (def->check_state != 0 || !def->node)
         return;
     def->check_state = 1;
-    GpNode *type_node, *value;
-    if (def->node->kind == GpNode_Const) {
-        type_node = GP_AS(Const, def->node)->type;
-        value = GP_AS(Const, def->node)->value;
-    } else if (def->node->kind == GpNode_Static) {
-        type_node = GP_AS(Static, def->node)->type;
-        value = GP_AS(Static, def->node)->value;
-    } else {
-        return;
-    }
+    GpNode *type_node = NULL, *value = find_value(def->node, &type_node);
     if (!value || !def->const_type)
         return;
     GpBody b;
@@ -464,8 +467,7 @@ static void check_failing(GpNode *n, void *ud) {
 
 void gp_check_const_value(GpCheck *c, GpDef *def) {
     GpBody b = {.c = c, .fn = def, .is_const = true};
-    if (def->check_state == 2 && def->node->kind == GpNode_Const)
-        check_failing(GP_AS(Const, def->node)->value, &b);
-    else if (def->check_state == 2)
-        check_failing(GP_AS(Static, def->node)->value, &b);
+    GpNode *type;
+    if (def->check_state == 2)
+        check_failing(find_value(def->node, &type), &b);
 }

@@ -126,13 +126,6 @@ static bool is_linear(const GpInst *inst) {
     return scales || fold == GpOp_Max || fold == GpOp_Min;
 }
 
-static int64_t count_elements(const GpValue *v) {
-    int64_t numel = 1;
-    if (v->type->kind == GpIrType_Tile)
-        (void)gp_shape_numel(&v->type->shape, &numel);
-    return numel;
-}
-
 static void add(Web *w, GpValue *v) {
     gp_assert(v->id < w->known);
     if (w->is_seen[v->id])
@@ -198,7 +191,7 @@ static void visit_maker(Web *w, const GpValue *v) {
         for (uint32_t i = linear[inst->op].from; i < inst->operand_count; i++)
             add_operand(w, inst, i);
     } else if (!v->inst || !has_factor(inst)) {
-        w->saved -= SCALING * count_elements(v);
+        w->saved -= SCALING * gp_ir_numel(v->type);
     }
 }
 
@@ -215,11 +208,11 @@ static void visit_power(Web *w, const GpInst *power) {
     GpExactness exactness = w->demands ? gp_ir_exactness(w->demands[power->results[0]->id]) : GpExact_All;
     w->exactest = GP_MAX(w->exactest, exactness);
     if (exactness == GpExact_All)
-        w->exact_count = GP_MAX(w->exact_count, count_elements(power->results[0]));
+        w->exact_count = GP_MAX(w->exact_count, gp_ir_numel(power->results[0]->type));
 }
 
 static void visit_exponent(Web *w, const GpInst *product) {
-    w->saved += count_elements(product->results[0]);
+    w->saved += gp_ir_numel(product->results[0]->type);
     Use *end;
     for (Use *u = uses_of(w, product->results[0], &end); u != end; u++)
         visit_power(w, u->inst);
@@ -238,7 +231,7 @@ static void visit_exit(Web *w, const Use *u) {
     bool adds = sum->inst && sum->inst->op == GpOp_Add;
     w->has_exact_exit |= !adds || !(is_logarithm(sum->inst->operands[0]) || is_logarithm(sum->inst->operands[1]));
     w->exits[w->exit_count++] = *u;
-    w->saved -= count_elements(v);
+    w->saved -= gp_ir_numel(v->type);
 }
 
 /* The value is an argument of a power, or stored; false: neither. */
@@ -418,7 +411,7 @@ static uint32_t find_tanh(const Web *w, const GpInst *inst) {
     uint32_t i = inst && has_factor(inst) ? 1 - find_factor(inst) : 2;
     const GpValue *t = i < 2 ? inst->operands[i] : NULL;
     bool is_tanh = t && t->inst && t->inst->op == GpOp_Tanh && t->type->elem == GpElem_F32;
-    return is_tanh && count_elements(t) > w->exact_count && is_used_once(w, t) ? i : 2;
+    return is_tanh && gp_ir_numel(t->type) > w->exact_count && is_used_once(w, t) ? i : 2;
 }
 
 typedef struct Raise { /* of the terms of a value */
